@@ -76,12 +76,9 @@ def test_a_shuffled_implementation_leaks_more_than_is_accounted() -> None:
     json.dumps(result.to_dict(), allow_nan=False)
 
 
-def test_ends_are_rounded_outwards_and_an_infinite_end_is_text() -> None:
+def test_an_infinite_end_is_text() -> None:
     result = mi.account(1.0, delta=[0.0, 1e-5])
     assert result.to_dict()["numbers"]["epsilon at delta 0"] == {"low": "inf", "high": "inf"}
-    shown = re.findall(r"epsilon at delta 1e-05 +\[([\d.]+), ([\d.]+)\]", str(result))[0]
-    low, high = result.numbers["epsilon at delta 1e-05"]
-    assert float(shown[0]) <= low <= high <= float(shown[1])
     assert "inf" in result._repr_html_()
 
 

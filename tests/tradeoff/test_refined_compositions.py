@@ -14,7 +14,6 @@ from mipsim.tradeoff import (
     MixtureTradeOff,
     compose,
     dpsgd,
-    find_noise_multiplier_for_mu,
 )
 from mipsim.tradeoff.compose import step_law
 from mipsim.tradeoff.loss_sum import LossSum
@@ -66,14 +65,6 @@ def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
         assert width.max() <= 1e-3
     shifted = GaussianTradeOff(1.001).enclosure(log_ndtr(z))  # the control: another curve lies outside
     assert (shifted.log_tpr_low > result[3]).any()
-
-
-def test_mu_of_sub_sampled_steps_is_that_of_full_ones() -> None:
-    assert dpsgd(20.0, 0.3, 10, neighbours="remove").least_mu() == pytest.approx(
-        math.sqrt(10) / 20, rel=1e-12
-    )
-    noise = find_noise_multiplier_for_mu(0.5, sampling_rate=0.1, steps=100)
-    assert 20.0 <= noise <= 20.0 * (1 + 1e-3)
 
 
 @pytest.mark.evidence

@@ -79,33 +79,21 @@ def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
 
 @pytest.mark.evidence
 @members
-def test_both_forms_agree(member: AbstractTradeOff) -> None:
+def test_shapes_scalars_and_copies(member: AbstractTradeOff) -> None:
     for missed, caught in zip(member.beta_bounds(GRID), member.tpr_bounds(GRID)[::-1], strict=True):
         assert np.allclose(missed + caught, 1.0, atol=4e-15)
-
-
-@pytest.mark.evidence
-@members
-def test_shapes_are_preserved(member: AbstractTradeOff) -> None:
-    for shape in ((), (1,), (2, 3)):
-        alpha = np.full(shape, 0.25)
-        for values in (
-            member.beta(alpha),
-            member.tpr_at(alpha),
-            member.probit_beta(alpha),
-            member.delta(alpha),
-        ):
+    for name in ("beta", "tpr_at", "probit_beta", "delta"):
+        for shape in ((), (1,), (2, 3)):
+            values = getattr(member, name)(np.full(shape, 0.25))
             assert isinstance(values, np.ndarray)
             assert values.shape == shape
-
-
-@pytest.mark.evidence
-@members
-@pytest.mark.parametrize("scalar", [0.25, np.float64(0.25), 1])
-def test_a_scalar_is_answered_with_a_float(member: AbstractTradeOff, scalar: float) -> None:
     for name in ("beta", "tpr_at", "probit_beta", "delta", "epsilon", "bayes_risk"):
-        assert type(getattr(member, name)(scalar)) is float, name
-    assert type(member.beta(alpha=scalar)) is float
+        for scalar in (0.25, np.float64(0.25), 1):
+            assert type(getattr(member, name)(scalar)) is float, name
+    again = jax.tree.unflatten(*reversed(jax.tree.flatten(member)))
+    assert np.array_equal(again.beta(GRID), member.beta(GRID))
+    with pytest.raises(AttributeError):
+        member.mu = 2.0  # type: ignore[attr-defined]
 
 
 @pytest.mark.evidence
@@ -133,31 +121,14 @@ def test_the_derived_numbers_agree_with_a_fine_grid(member: AbstractTradeOff) ->
 
 
 @members
-@pytest.mark.parametrize("bad", [-1e-9, 1.0 + 1e-9, 2.0])
-def test_rates_outside_the_unit_interval(member: AbstractTradeOff, bad: float) -> None:
-    for name in ("beta", "tpr_at", "probit_beta"):
-        with pytest.raises(ValueError, match=r"(alpha|fpr) is .*; it must lie in \[0, 1\]"):
-            getattr(member, name)([0.5, bad])
-
-
-@members
-@pytest.mark.parametrize("bad", [np.nan, np.inf, "half"])
-def test_rates_that_are_no_numbers(member: AbstractTradeOff, bad: object) -> None:
-    with pytest.raises(ValueError, match=r"alpha (holds|is) "):
-        member.beta(bad)
-
-
-@members
-@pytest.mark.parametrize("bad", [-0.1, np.nan])
-def test_bad_epsilon(member: AbstractTradeOff, bad: float) -> None:
-    with pytest.raises(ValueError, match="epsilon"):
-        member.delta(bad)
-
-
-@pytest.mark.evidence
-@members
-def test_it_is_an_immutable_pytree(member: AbstractTradeOff) -> None:
-    again = jax.tree.unflatten(*reversed(jax.tree.flatten(member)))
-    assert np.array_equal(again.beta(GRID), member.beta(GRID))
-    with pytest.raises(AttributeError):
-        member.mu = 2.0  # type: ignore[attr-defined]
+def test_what_is_no_rate_is_refused(member: AbstractTradeOff) -> None:
+    for bad in (-1e-9, 1.0 + 1e-9, 2.0):
+        for name in ("beta", "tpr_at", "probit_beta"):
+            with pytest.raises(ValueError, match=r"(alpha|fpr) is .*; it must lie in \[0, 1\]"):
+                getattr(member, name)([0.5, bad])
+    for bad in (np.nan, np.inf, "half"):
+        with pytest.raises(ValueError, match=r"alpha (holds|is) "):
+            member.beta(bad)
+    for bad in (-0.1, np.nan):
+        with pytest.raises(ValueError, match="epsilon"):
+            member.delta(bad)

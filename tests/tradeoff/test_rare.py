@@ -1,10 +1,11 @@
-"""Compositions whose numbers hang on rare, very large losses, against high precision; and sums of atoms off the lattice."""
+"""Compositions whose numbers hang on rare, very large losses: high precision, slopes of the rarest edges, and tests of any single step."""
 
 import itertools
 import math
 import time
 from fractions import Fraction
 
+import mpmath
 import mpmath as mp
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim.sums.loss_bounds import _Line, _without_corners
+from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
+from mipsim.tradeoff.sampled import SampledTradeOff
 from tests.enclosures.composed import SubsampledSteps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
@@ -58,7 +61,7 @@ def test_tiny_noise(noise: float, p: float, n: int):
 @pytest.mark.parametrize(
     ("noise", "p", "n", "epsilon", "width"),
     [
-        (1.22, 0.0334, 11, 9.72, 1e-4),
+        pytest.param(1.22, 0.0334, 11, 9.72, 1e-4, marks=pytest.mark.evidence),  # the oracle takes seconds
         (2.46, 0.18, 7, 6.63, 1e-5),
         (3.53, 0.0508, 86, 1.768, 1e-5),
         (10.8, 0.00144, 7_583, 0.108, 1e-4),
@@ -194,3 +197,79 @@ def test_different_curves_of_a_users_class_are_no_copies():
     low, high = mi.compose(Own(1.0), Own(3.0)).advantage_bounds()
     truth = mi.GaussianTradeOff(10.0**0.5).advantage()
     assert low <= truth <= high < truth + 1e-4
+
+
+@pytest.mark.parametrize(("epsilon", "copies"), [(0.01, 2000), (0.1, 3000), (0.0136, 1309)])
+def test_the_rarest_edge_of_a_long_composition_keeps_its_slope(epsilon: float, copies: int) -> None:
+    """The product of pure mechanisms is pure: no FNR is 1 at a positive FPR, and TPR = e^(epsilon copies) FPR for the rarest output."""
+    curve = mi.compose(mi.ApproxDPTradeOff(epsilon), copies=copies)
+    assert isinstance(curve, SampledTradeOff)
+    assert curve.lost > 0.0
+    rarest = copies * float(np.log1p(np.exp(epsilon)))  # minus the log of the smallest probability
+    for single in (curve, curve.inverse(), curve.symmetrized()):
+        low, high = single.epsilon_bounds(0.0)
+        assert low <= epsilon * copies <= high < low + 1e-9
+        assert single.tpr_bounds(0.0) == (0.0, 0.0)
+        x = np.array([-rarest, -2.0 * rarest, -1e7])
+        bounds = single.enclosure(x)
+        assert (bounds.log_tpr_low <= x + epsilon * copies).all()
+        assert (bounds.log_tpr_high >= x + epsilon * copies - 1e-9 * abs(x)).all()
+        low, high = single.epsilon_bounds(log_delta=np.array([-rarest - 50.0]))
+        assert low[0] <= epsilon * copies
+        assert high[0] >= epsilon * copies - 1e-6  # less than the rarest output reveals
+
+
+def test_rare_edges_pass_through_further_operations() -> None:
+    single = mi.compose(mi.ApproxDPTradeOff(0.01), copies=1500)
+    assert isinstance(single, SampledTradeOff)
+    assert single.lost > 0.0
+    for curve, largest in (
+        (mi.compose(single, copies=2), 30.0),
+        (single.subsampled(0.5), np.log1p(0.5 * np.expm1(15.0))),
+        (mi.MixtureTradeOff(single, 0.5), np.log1p(0.5 * np.expm1(15.0))),
+    ):
+        low, high = curve.epsilon_bounds(0.0)
+        assert low <= largest <= high < low + 1e-9, curve
+
+
+@pytest.mark.parametrize("copies", [1, 2, 1000, 10**6])
+@pytest.mark.parametrize("mu", [0.0, 0.1, 3.0])
+def test_rates_of_any_step_hold_in_high_precision(mu: float, copies: int):
+    """1 - (1 - rate)^copies, the FPR rounded up and the TPR down; the TPR of a single Gaussian step by mpmath."""
+    log_fpr, log_tpr = any_step_tests(mi.GaussianTradeOff(mu), copies)
+    single, step = any_step_tests(mi.GaussianTradeOff(mu), 1)
+    with mpmath.workdps(60):
+        for k in range(0, log_fpr.size, 128):
+            true = mpmath.log(-mpmath.expm1(copies * mpmath.log1p(-mpmath.exp(mpmath.mpf(single[k])))))
+            assert float(log_fpr[k]) >= true * (1 + mpmath.mpf(2) ** -40) - mpmath.mpf(10) ** -12
+            assert float(log_fpr[k]) - true <= 1e-11 * (1 + abs(true))
+            caught = mpmath.log(-mpmath.expm1(copies * mpmath.log1p(-mpmath.exp(mpmath.mpf(step[k])))))
+            assert abs(float(log_tpr[k]) - caught) <= 1e-11 * (1 + abs(caught))
+
+
+@pytest.mark.parametrize(("mu", "copies"), [(0.01, 10_000), (0.3, 20), (5.0, 3), (1.0, 1)])
+def test_the_bound_lies_below_a_composition_in_closed_form(mu: float, copies: int):
+    epsilon = np.array([0.0, 0.5, 3.0, 20.0, 200.0])
+    bound = log_delta_of(any_step_tests(mi.GaussianTradeOff(mu), copies), epsilon)
+    truth = mi.compose(mi.GaussianTradeOff(mu), copies=copies)
+    assert (bound <= truth.log_delta_bounds(epsilon)[1]).all()
+    if copies == 1:
+        near = epsilon <= 20.0  # beyond, the FPRs are rarer than those of the tests
+        assert bound[near] == pytest.approx(truth.log_delta_bounds(epsilon[near])[0], rel=1e-2)
+        at = epsilon_of(any_step_tests(mi.GaussianTradeOff(mu), 1), -50.0)
+        assert truth.epsilon_bounds(log_delta=-50.0)[1] == pytest.approx(at, rel=1e-2)
+        assert truth.log_delta_bounds(at)[1] >= -50.0
+
+
+@pytest.mark.parametrize("neighbours", ["remove", "add_or_remove"])
+def test_an_epsilon_that_no_transform_resolves_has_a_lower_bound(neighbours: str):
+    """A step's rare, large loss makes most of the sum, and the transform leaves the lower end at 0."""
+    low, high = mi.dpsgd(8.0, 0.01, 1000, neighbours=neighbours).epsilon_bounds(1e-50)
+    assert 0.05 < low < high < math.inf
+
+
+@pytest.mark.evidence
+def test_a_delta_that_no_transform_resolves_has_a_lower_bound():
+    """It is e^-255."""
+    low, high = mi.dpsgd(4.0, 0.005, 1000, neighbours="remove").log_delta_bounds(1.0)
+    assert -280.0 < low < -255.0 < high

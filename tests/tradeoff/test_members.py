@@ -1,0 +1,364 @@
+"""Curves and operations on them: sizes in rational numbers, rare rates, hulls, duals, and inputs that once failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from math import fsum
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import mipsim as mi
+from mipsim.exact.atoms import AtomsLaw
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    ApproxDPTradeOff,
+    BoundedTradeOff,
+    CurveBounds,
+    FoldedLaplaceTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+    PiecewiseLinearTradeOff,
+    PrivacyLossDistribution,
+    SampledTradeOff,
+    bounds_from_rates,
+    compose,
+    stochastic_composition,
+)
+from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+from mipsim.tradeoff.points import hull_corners
+from mipsim.tradeoff.sampled import sample
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_composition_holds_its_mu_in_rational_numbers(seed: int):
+    """The sum of squares is exact: many small terms are not lost beside a large term, and the root is known to its rounding."""
+    rng = np.random.default_rng(seed)
+    mus = [1.0, *(1e-8 * rng.uniform(1.0, 2.0, 1000)).tolist()] if seed < 1 else rng.uniform(0, 3, 5).tolist()
+    counts = [1] * len(mus) if seed < 1 else rng.integers(1, 1000, 5).tolist()
+    square = sum(n * Fraction(mu) ** 2 for mu, n in zip(mus, counts, strict=True))
+    curve = mi.compose(*map(mi.GaussianTradeOff, mus), copies=counts)
+    nested = mi.compose(curve, mi.GaussianTradeOff(mus[1]))
+    for item, true in ((curve, square), (nested, square + Fraction(mus[1]) ** 2)):
+        low, high = item.least_mu_bounds()
+        assert Fraction(low) ** 2 <= true <= Fraction(high) ** 2
+        assert high - low < 1e-14 * high
+
+
+@pytest.mark.parametrize(("noise", "steps"), [(3.0, 1), (0.1, 7), (1.7, 1000), (2.0, 16)])
+@pytest.mark.parametrize("neighbours", ["remove", "replace"])
+def test_the_mu_of_gaussian_steps_is_known_to_its_rounding(noise: float, steps: int, neighbours: str):
+    sampling = "fixed_size" if neighbours == "replace" else "poisson"
+    low, high = mi.dpsgd(noise, 1.0, steps, neighbours=neighbours, sampling=sampling).least_mu_bounds()
+    true = steps * ((2 if neighbours == "replace" else 1) / Fraction(noise)) ** 2
+    assert Fraction(low) ** 2 <= true <= Fraction(high) ** 2
+    assert (low == high) is (noise == 2.0)
+
+
+def test_samples_of_a_mixture_whose_inner_curve_falls_to_zero_in_float64() -> None:
+    """At a shift of 50 no FNR is left at FPRs above 1e-300: the mixture is the line (1 - rho)(1 - alpha)."""
+    chords = sample(MixtureTradeOff(GaussianTradeOff(50.0), 0.3), 64)
+    assert np.allclose(chords.beta([0.1, 0.5, 1.0]), [0.63, 0.35, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("mu", [1.0, 36.0, 37.3, 38.0, 50.0])
+@pytest.mark.parametrize("rho", [0.01, 0.5])
+def test_the_inverse_of_a_mixture_of_a_large_shift(mu: float, rho: float) -> None:
+    """Phi(w) is the TNR of the FPR that is sought: its FNR of Phi(w - mu) may be less than float64 holds."""
+    w = np.array([-30.0, -5.0, -0.3, 0.0, 0.5, 2.0])
+    x = rho * ndtr(w - mu) + (1.0 - rho) * ndtr(w)
+    turned = MixtureTradeOff(GaussianTradeOff(mu), rho).inverse()
+    assert np.allclose(turned.tpr_at(x), ndtr(w), rtol=1e-11, atol=0.0)
+    assert np.allclose(turned.beta(x), ndtr(-w), rtol=1e-9, atol=0.0)
+
+
+@pytest.mark.parametrize("share", [-1e-14, -2e-15, 2e-15, 1e-14])
+def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share: float) -> None:
+    """200,000 rises make a single edge; the next is as steep but for a few roundings, which the rounding of a plain sum hides."""
+    rng = np.random.default_rng(0)
+    out = rng.random(200_000) * 1e-6
+    inside = out * np.linspace(1.0, 1.5, out.size) * (1.0 + 0.01 * rng.random(out.size))
+    steep = 0.1 * fsum(inside) / fsum(out) * (1.0 + share)
+    retained = hull_corners(np.append(out, 0.1), np.append(inside, steep))
+    assert retained == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])
+
+
+def test_the_auc_of_many_corners() -> None:
+    """Forty thousand random steps."""
+    rng = np.random.default_rng(0)
+    slopes = -np.sort(-rng.exponential(size=40_000))
+    alpha = np.r_[0.0, np.sort(rng.uniform(size=39_999)), 1.0]
+    beta = 1.0 - np.r_[0.0, np.cumsum(slopes * np.diff(alpha))] / (slopes * np.diff(alpha)).sum()
+    low, high = PiecewiseLinearTradeOff(alpha, np.maximum(beta, 0.0)).auc_bounds()
+    assert low <= 1.0 - np.trapezoid(beta, alpha) <= high < low + 1e-9
+
+
+@pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
+def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
+    """The sum of ten tenths is 1 - 1e-16."""
+    curve = PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
+    assert curve.alpha[-1] == 1.0
+    assert curve.beta(0.75) == PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
+    with pytest.raises(ValueError, match="it must run from 0 to 1"):
+        PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])
+
+
+def test_a_last_fnr_moved_by_rounding_is_0() -> None:
+    """As 1 less a sum of powers is; operations look for the corner at 0."""
+    moved, curve = (PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, last]) for last in (2e-16, 0.0))
+    assert moved.corners[-1] == 0.0
+    assert compose(moved, copies=2).delta_bounds(0.1) == compose(curve, copies=2).delta_bounds(0.1)
+    assert moved.inverse().beta(0.25) == curve.inverse().beta(0.25)
+
+
+def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
+    # Near alpha = 1 the mixture is (1 - rho)(1 - alpha) but for a term that is smaller by ten decades.
+    turned = MixtureTradeOff(GaussianTradeOff(1.0), 0.25).inverse()
+    assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "curve",
+    [
+        FoldedLaplaceTradeOff(1.0),
+        MixtureTradeOff(GaussianTradeOff(2.0), 0.1),
+        MixtureTradeOff(LaplaceTradeOff(1.0), 0.5),
+    ],
+    ids=["folded", "gaussian", "laplace"],
+)
+def test_it_is_the_largest_by_duality(curve: AbstractTradeOff) -> None:
+    """The largest convex function below f and f^-1 is the supremum over all slopes of the lower of both tangents.
+
+    This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
+    """
+    alpha = np.linspace(0.005, 0.995, 67)
+    fine = ndtr(np.linspace(-8, 8, 20_001))
+    slopes = np.exp(np.linspace(-6, 6, 4001))
+    straight = (
+        0.5 * np.exp([1.0, -1.0]) + 0.5
+    )  # of the Laplace mixture; off the grid they would cost first order
+    slopes = np.concatenate([slopes, straight, 1.0 / straight])
+    lines = []
+    for f in (curve, curve.inverse()):
+        beta = f.beta(fine)
+        lines.append(np.array([(beta + x * fine).min() for x in slopes]))
+    lowest = np.minimum(*lines)
+    dual = (lowest[:, None] - slopes[:, None] * alpha).max(axis=0)
+    assert np.allclose(curve.symmetrized().beta(alpha), dual, atol=3e-6)  # slopes 0.3 % apart: second order
+
+
+def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
+    # C_p(f) is f_p up to the point x of slope -1, a line of slope -1 to (f_p(x), x), and f_p^-1 after it.
+    p, mu = 0.1, 1.0
+    curve, inner = GaussianTradeOff(mu).subsampled(p), MixtureTradeOff(GaussianTradeOff(mu), p)
+    x = ndtr(-mu / 2)  # where G_mu, and so f_p, has slope -1
+    top = float(inner.beta(x))
+    alpha = np.linspace(0.001, 0.999, 333)
+    expected = np.where(
+        alpha <= x, inner.beta(alpha), np.where(alpha <= top, x + top - alpha, inner.inverse().beta(alpha))
+    )
+    assert np.allclose(curve.beta(alpha), expected, atol=1e-9)
+    # Sub-sampling amplifies: log(1 + p (e^eps - 1)) and p delta.
+    eps = np.array([0.5, 1.0, 2.0])
+    assert np.allclose(
+        curve.delta(np.log1p(p * np.expm1(eps))), p * GaussianTradeOff(mu).delta(eps), atol=1e-12
+    )
+
+
+class OneSided(AbstractTradeOff):
+    """An attack that rejects below the threshold, against N(0, 1) and N(0, 4): not its own best test."""
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return bounds_from_rates(lambda fpr: (ndtr(-ndtri(fpr) / 2.0), ndtr(ndtri(fpr) / 2.0)), log_fpr)
+
+
+def test_an_attack_that_is_not_the_best_is_convexified() -> None:
+    # Its ROC curve is concave up to 1/2 and convex after; the hull is a tangent from (1, 1).
+    attack = OneSided()
+    hull = attack.convexified()
+    fine = np.linspace(1e-6, 0.5, 400_001)
+    touch = fine[np.argmin((1 - attack.tpr_at(fine)) / (1 - fine))]
+    alpha = np.linspace(0.0, 1.0, 101)
+    line = (1 - alpha) * float(attack.beta(touch)) / (1 - touch)
+    expected = np.where(alpha <= touch, attack.beta(alpha), line)
+    low, high = hull.beta_bounds(alpha)
+    assert (low <= expected + 1e-13).all()
+    assert (high >= expected - 1e-9).all()  # of the touching point
+    # A curve of which no convexity is known is known between two points to first order of their distance.
+    assert (high - low < 2e-3).all()
+    least, most = hull.advantage_bounds()
+    largest = float((attack.tpr_at(fine) - fine).max())  # of the upper ends of the TPR
+    assert least - 1e-9 <= largest <= most + 1e-12  # the grid misses the maximum by less than 1e-9
+    assert most - least < 1e-4
+    assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
+
+
+def test_the_samples_enclose_the_curve() -> None:
+    claim, alpha = GaussianTradeOff(1.0), np.linspace(0.05, 0.95, 19)
+    chords = SampledTradeOff(alpha, claim.beta(alpha))
+    fine = np.linspace(0, 1, 1001)
+    assert (chords.beta_bounds(fine)[1] >= claim.beta(fine) - 1e-15).all()
+    assert (
+        PrivacyLossDistribution.below_polygon(chords).tradeoff().beta(fine) <= claim.beta(fine) + 1e-15
+    ).all()
+    with pytest.raises(ValueError, match="must be 1 - beta"):
+        SampledTradeOff([0.5], [0.2], [0.7])
+
+
+@pytest.mark.parametrize("rate", [0.75, 1e-9])
+def test_masses_below_the_least_normal_float_keep_their_logarithms(rate: float):
+    """A product with 1e-320 has few digits in float64; bounds of its logarithm hold all the same."""
+    delta = 1e-320
+    mixture = mi.MixtureTradeOff(mi.ApproxDPTradeOff(2.0, delta), rate)
+    hull = mi.convex_hull(mixture, mi.PiecewiseLinearTradeOff([0.0, 0.25, 1.0], [1.0, 0.5, 0.0]))
+    with mpmath.workdps(40):
+        truth = mpmath.log(mpmath.mpf(rate)) + mpmath.log(mpmath.mpf(delta))
+    for curve in (mixture, mixture.convexified(), hull, hull.convexified()):
+        bounds = curve.enclosure(np.array([-np.inf, -5000.0]))
+        assert (bounds.log_tpr_low <= truth).all()
+        assert (bounds.log_tpr_high >= truth).all()
+        assert bounds.log_tpr_low[0] >= truth - 1e-9
+
+
+LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
+
+
+def test_the_bounds_exclude_what_is_a_little_off() -> None:
+    """The control: a shift that is 1e-12 too large lies outside."""
+    result, other = GaussianTradeOff(1.0).enclosure(LOGS), GaussianTradeOff(1.0 + 1e-12).enclosure(LOGS)
+    assert (result.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
+
+
+class Undefined(AbstractTradeOff):
+    """A curve that has no value between 0.2 and 0.3."""
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        fpr = np.exp(log_fpr)
+        hole = (fpr > 0.2) & (fpr < 0.3)
+        return CurveBounds.of_rates(np.where(hole, np.nan, 1.0 - fpr), np.where(hole, 1.0, fpr))
+
+
+@pytest.mark.parametrize("kind", ["equality", "upper_bound_on_power", "ordering"])
+def test_what_is_undefined_decides_nothing(kind: str) -> None:
+    for curve, claim in (
+        (Undefined(), GaussianTradeOff(1.0)),
+        (GaussianTradeOff(1.0), Undefined()),
+    ):
+        result = curve.compare(claim, 0.1 if kind == "equality" else None, kind=kind)
+        assert result.verdict == "INCONCLUSIVE"
+        assert "undefined (NaN) at FPR" in result.detail
+    with pytest.raises(ValueError, match=r"the curve Undefined is undefined \(NaN\) at FPR 0\.\d+"):
+        Undefined().advantage()
+    assert math.isnan(Undefined().beta(0.25))
+    assert Undefined().beta(0.5) == pytest.approx(0.5)
+
+
+def test_an_open_end_is_stated_as_a_bound() -> None:
+    law = AtomsLaw(np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), 1e-12)
+    result = ExactTradeOff(law).compare(GaussianTradeOff(1.0), kind="upper_bound_on_power")
+    assert result.verdict == "REFUTED"
+    assert result.interval[1] == math.inf
+    assert result._lines()[0][1].startswith("at least +")
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("p", [0.15, 0.3, 0.6])
+@pytest.mark.parametrize("mu", [0.025, 0.05, 0.1, 1.0])
+def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None:
+    """G_mu lies below the mixture, and the mixture nears it in the tail."""
+    curve = MixtureTradeOff(GaussianTradeOff(mu), p)
+    for each in (curve, curve.inverse(), curve.symmetrized()):
+        low, high = each.least_mu_bounds()
+        assert high <= mu
+        assert low > 0.99 * mu
+
+
+def test_rates_of_a_polygon_in_fractions() -> None:
+    """Corners at dyadic rates, the truth on the edges known exactly."""
+    curve = SampledTradeOff(
+        [2.0**-900, 2.0**-30, 0.5], [1.0, 1.0 - 2.0**-10, 0.125], [2.0**-600, 2.0**-10, 0.875]
+    )
+    between = 1.5 * 2.0**-901  # half-way to the second corner
+    low, high = curve.tpr_bounds(between)
+    assert low <= 0.75 * 2.0**-600 <= high
+    assert high - low < 2e-11 * high
+
+
+def test_polygons_are_exact() -> None:
+    result = stochastic_composition([ApproxDPTradeOff(np.log(3.0)), PiecewiseLinearTradeOff([0, 1], [1, 0])])
+    # Slopes 3 (mass 1/8 of alpha), 1 (1/2), 1/3 (3/8).
+    low, high = result.beta_bounds(np.array([0.0, 0.125, 0.625, 1.0]))
+    truth = np.array([1.0, 0.625, 0.125, 0.0])
+    assert (low <= truth).all()
+    assert (truth <= high).all()
+    assert (high - low <= 1e-12).all()
+
+
+def test_conjugates_add() -> None:
+    curves = [GaussianTradeOff(1.0), LaplaceTradeOff(2.0)]
+    result = stochastic_composition(curves, [0.3, 0.7])
+    assert isinstance(result, BoundedTradeOff)
+    for eps in (0.0, 0.5, 1.5):
+        expected = 0.3 * float(curves[0].delta(eps)) + 0.7 * float(curves[1].delta(eps))
+        low, high = result.delta_bounds(eps)
+        assert float(low) - 1e-12 <= expected <= float(high) + 1e-12
+
+
+def test_it_is_a_trade_off_function_at_rare_rates() -> None:
+    result = stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(3.0)], [0.9, 0.1])
+    # At 1e-12 all of alpha goes to the second target, but for a share that its weight makes small.
+    alone = 0.1 * ndtr(ndtri(1e-11) + 3.0)
+    assert float(result.tpr_at(1e-12)) == pytest.approx(alone, rel=1e-3)
+
+
+def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> None:
+    item = GaussianTradeOff(1.0)
+    assert stochastic_composition([item]) is item
+    assert stochastic_composition([item, GaussianTradeOff(2.0)], [1.0, 0.0]) is item
+    for weights, words in (([0.5, 0.4], r"weights sum to 0.9"), ([1.5, -0.5], r"weights holds -0.5")):
+        with pytest.raises(ValueError, match=words):
+            stochastic_composition([item, item], weights)
+    with pytest.raises(ValueError, match="curves is empty"):
+        stochastic_composition([])
+
+
+class _Between(AbstractTradeOff):
+    """Somewhere between two Gaussian curves."""
+
+    most: float
+    least: float
+
+    def is_convex(self) -> bool:
+        return True
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        low, high = (GaussianTradeOff(mu).enclosure(log_fpr) for mu in (self.most, self.least))
+        return CurveBounds(low[0], high[1], high[2], low[3])
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "kind", [_Between, lambda a, b: BoundedTradeOff(GaussianTradeOff(a), GaussianTradeOff(b))]
+)
+@pytest.mark.parametrize(("most", "least"), [(1.05, 0.95), (1.0 + 1e-9, 1.0 - 1e-9)])
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+def test_both_ends_of_a_curve_are_composed(kind: Callable, most: float, least: float) -> None:
+    curve = kind(most, least)
+    alpha = np.array([1e-100, 1e-9, 0.1, 0.5, 0.999])
+    for result, copies in ((stochastic_composition([curve, curve]), 1), (compose(curve, copies=3), 3)):
+        low, high = result.beta_bounds(alpha)
+        for mu in (most, 1.0, least):
+            least_end, most_end = GaussianTradeOff(mu * copies**0.5).beta_bounds(alpha)
+            assert (low <= most_end).all()
+            assert (least_end <= high).all()
+        # The width is that of the curve itself, but for what the samples add.
+        own = GaussianTradeOff(least * copies**0.5).beta(alpha) - GaussianTradeOff(most * copies**0.5).beta(
+            alpha
+        )
+        assert (high - low <= 1.2 * own + 1e-3).all()
