@@ -8,7 +8,7 @@ from scipy.special import ndtr
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.distributions.base import AbstractWithCDF, coordinates, finite_vector
-from mipsim.distributions.by_cdf import CharacteristicByCDF, coordinates_by_law, reach_of
+from mipsim.distributions.by_cdf import CharacteristicByCDF, reach_of
 from mipsim.distributions.sum_table import standard_forms, sum_table
 from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.linear import linear_law
@@ -145,15 +145,6 @@ def test_another_distribution_function_is_distinguished_from_the_truth():
     true = exact.sf(thresholds(exact), inside=False)
     assert (low > true).any()
     assert (high < true).any()
-
-
-def test_coordinates_with_equal_parameters_share_a_distribution():
-    result = coordinates_by_law(Known("normal", [1.0, 2.0, 1.0]))
-    assert result is not None
-    laws, which = result
-    assert [float(law.variance[0]) for law in laws] == [1.0, 4.0]
-    assert which.tolist() == [0, 1, 0]
-    assert coordinates_by_law(mi.Bernoulli(0.5)) is None
 
 
 @pytest.mark.parametrize("rows", [20, 10**6])

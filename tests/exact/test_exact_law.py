@@ -1,67 +1,21 @@
-"""Exact laws of scores against enumeration, closed forms, and each other."""
+"""Exact laws of scores against closed forms and each other: linear, quadratic, sub-sampled, in the relaxed threat model, compared."""
 
-from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
+from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import AbstractScoreLaw, exact_law
-from mipsim.exact.contours import Contour
 from tests.exact.test_laws_hold import Distance
-from verify.azize.laws.enumeration import mean_game, roc_vertices
 
 stats: Any = scipy.stats
-P, Z, N = np.array([0.3, 0.6]), np.array([1.0, 0.0]), 4
-MEAN = mi.EmpiricalMean()
-
-
-def scores(attack: mi.AbstractAttack, target: np.ndarray, outputs: np.ndarray) -> np.ndarray:
-    with exact_scope():
-        return np.asarray(jax.vmap(lambda o: attack.score(jnp.asarray(target), o))(outputs))
-
-
-ATTACKS: dict[str, Callable[[mi.AbstractMechanism], mi.AbstractAttack]] = {
-    "covariance": lambda mechanism: mi.CovarianceScore(mi.Bernoulli(P), n=mechanism.rows(N)),
-    "elsewhere": lambda mechanism: mi.CovarianceScore(mi.Bernoulli(P), N, target=[0.2, 0.9]),
-    "scalar product": lambda mechanism: mi.ScalarProduct([0.5, 0.4]),
-    "ratio": lambda mechanism: mi.LikelihoodRatio(mechanism, mi.Bernoulli(P), N),
-}
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize(("mechanism", "batch_size"), [(MEAN, None), (mi.Subsampled(MEAN, 0.5), 2)])
-@pytest.mark.parametrize("target", [(1.0, 0.0), (0.35, 0.5)])
-def test_small_games_are_the_enumerated_ones(
-    attack: str, mechanism: mi.AbstractMechanism, batch_size: int | None, target: tuple[float, float]
-) -> None:
-    if attack == "ratio" and target != (1.0, 0.0):
-        pytest.skip("the ratio needs a target in the support")
-    z = np.array(target)
-    outputs, out, inside = mean_game(P, N, z, batch_size)
-    aimed = ATTACKS[attack](mechanism)
-    score = scores(aimed, z, outputs)
-    game = mi.FixedTarget(mechanism, mi.Bernoulli(P), N, z)
-    curve = game.exact(aimed)
-    finite = np.unique(np.round(score[np.isfinite(score)], 9))
-    for threshold in [*(finite[:-1] + np.diff(finite) / 2), -50.0, 50.0]:
-        below = score <= threshold
-        assert curve.law.cdf(threshold, inside=False) == pytest.approx(out[below].sum(), abs=1e-14)
-        assert curve.law.cdf(threshold, inside=True) == pytest.approx(inside[below].sum(), abs=1e-14)
-    fpr, tpr = np.minimum(roc_vertices(np.where(np.isfinite(score), score, -1e3), out, inside), 1.0)
-    # At an FPR with several tests the curve takes the best; between vertices it is randomised.
-    alpha = np.concatenate([np.linspace(0.001, 0.999, 37), [0.0, 1.0]])
-    jumps = np.concatenate([np.diff(fpr) > 1e-14, [True]])
-    np.testing.assert_allclose(curve.beta(alpha), 1 - np.interp(alpha, fpr[jumps], tpr[jumps]), atol=1e-12)
-    np.testing.assert_allclose(curve.tpr_at(alpha), np.interp(alpha, fpr[jumps], tpr[jumps]), atol=1e-12)
-    wrong = mi.FixedTarget(mechanism, mi.Bernoulli(np.array([0.301, 0.6])), N, z).exact(aimed)
-    assert np.abs(wrong.beta(alpha) - curve.beta(alpha)).max() > 1e-5  # the planted error
+P, Z, MEAN = np.array([0.3, 0.6]), np.array([1.0, 0.0]), mi.EmpiricalMean()
 
 
 def equal_coordinates(n: int, d: int, p: float) -> tuple[AbstractScoreLaw, float, float]:
@@ -87,26 +41,6 @@ def test_equal_coordinates_are_a_single_binomial(n: int, d: int, p: float) -> No
             (law.logcdf, stats.binom.logcdf(count - ones, trials, p)),
         ):
             np.testing.assert_allclose(mine(score, inside=inside), exact, rtol=2e-13, atol=2e-11)
-    assert law.error_bound < 1e-12
-
-
-def test_lattice_vertices_are_randomised_between() -> None:
-    law, step, offset = equal_coordinates(1000, 500, 0.3)
-    curve = mi.FixedTarget(MEAN, mi.Bernoulli(0.3, d=500), 1000, np.ones(500)).exact(
-        mi.CovarianceScore(mi.Bernoulli(0.3, d=500), 1000)
-    )
-    count = 150_400.0
-    low, high = stats.binom.sf([count, count - 1], 500_000, 0.3)
-    beta = stats.binom.cdf(np.array([count, count - 1]) - 500, 499_500, 0.3)
-    share = np.array([0.25, 0.75])
-    truth = beta[0] + share * (beta[1] - beta[0])
-    bounds = curve.beta_bounds(low + share * (high - low))
-    np.testing.assert_allclose(bounds, np.stack([truth, truth]), rtol=1e-8)
-    assert (bounds[0] <= truth).all()
-    assert (truth <= bounds[1]).all()
-    assert curve.score_at(low * (1 + 1e-9)) == pytest.approx(offset + step * count, abs=step / 10)
-    assert curve.beta_bounds(0.0)[1] == 1.0
-    assert curve.beta(1.0) == 0.0
     assert law.error_bound < 1e-12
 
 
@@ -210,33 +144,115 @@ class Broken(mi.AbstractAdditiveAttack):
         return total
 
 
-def test_other_bad_input_is_refused() -> None:
-    data = mi.Exponential(1.0, d=1)
-    with pytest.raises(ValueError, match="n d = 2 terms are too few"):
-        mi.FixedTarget(MEAN, data, 2, [1.0]).exact(mi.ScalarProduct([0.0]))
+def test_what_occurs_with_no_number_and_weights_of_nothing_are_refused() -> None:
     game = mi.FixedTarget(MEAN, mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=2), 4, Z)
     with pytest.raises(ValueError, match="attack Broken contributes NaN or inf at a sum that can occur"):
         game.exact(Broken())
     with pytest.raises(ValueError, match="weights 0 only"):
         mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct(Z))
-    curve = mi.FixedTarget(MEAN, mi.Bernoulli(P), 4, Z).exact(mi.ScalarProduct([0.0, 0.5]))
-    with pytest.raises(ValueError, match=r"alpha is 1\.5"):
-        curve.beta(1.5)
 
 
-def test_many_thresholds_are_looked_at_in_batches(monkeypatch) -> None:
-    """The numbers are the same; all at once they would need as many waves as thresholds times nodes."""
-    data = mi.Laplace(0.0, [1.0, 2.0, 3.0])
-    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=5, target=[1.0, -2.0, 5.0])
-    law = game.exact(mi.CovarianceScore(data, n=5)).law
-    x = np.linspace(-3.0, 3.0, 501)
-    whole = law.logsf(x, inside=True)
-    sizes: list[int] = []
-    waves = Contour._waves
-    monkeypatch.setattr("mipsim.exact.inversion._BLOCK", 2**10)
-    monkeypatch.setattr(
-        Contour, "_waves", lambda self, y, world: (sizes.append(y.size), waves(self, y, world))[1]
+N, D = 10_000, 100
+MU = (D / N) ** 0.5
+
+
+@cache
+def of_a_gaussian_score() -> Any:
+    data = mi.Gaussian(0.0, 1.0, d=D)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=N, target=np.ones(D))
+    return game.exact(mi.CovarianceScore(data, n=N))
+
+
+def gap(mu: float, fpr: np.ndarray) -> np.ndarray:
+    """Scores are N(0, s^2) and N(mu s, s^2 (1 - 1/n)): the gap to G_mu at an FPR."""
+    z = -ndtri(fpr)
+    return (z - mu) - (z - MU) / np.sqrt(1 - 1 / N)
+
+
+@pytest.mark.parametrize("kind", ["equality", "upper_bound_on_power", "ordering"])
+@pytest.mark.parametrize(
+    ("share", "stands"), [(1.0, "equality"), (1.03, "upper_bound_on_power"), (0.97, "ordering")]
+)
+def test_a_verdict_has_the_gap_of_the_formula(kind, share, stands):
+    result = of_a_gaussian_score().compare(mi.GaussianTradeOff(share * MU), kind=kind)
+    assert result.verdict == ("CONFIRMED" if kind == stands else "REFUTED")
+    # FPR and claimed FNR are both within the error rates that are judged.
+    far = -ndtri(result.least_rate)
+    seen = gap(share * MU, ndtr(-np.linspace(share * MU - far, far, 2001)))
+    extreme = {"upper_bound_on_power": seen.max(), "ordering": seen.min()}.get(
+        kind, seen[np.abs(seen).argmax()]
     )
-    np.testing.assert_array_equal(law.logsf(x, inside=True), whole)
-    assert max(sizes) <= 2**10
-    assert sum(sizes) == x.size
+    assert result.gap == pytest.approx(extreme, rel=0.01)
+    low, high = result.interval
+    assert low <= result.gap <= high
+    if result.verdict == "REFUTED":
+        assert low > 0 or high < 0
+
+
+def test_an_exact_comparison_is_shown_like_those_of_games():
+    result = of_a_gaussian_score().compare(mi.GaussianTradeOff(MU))
+    assert str(result).startswith("CONFIRMED as an equality: GaussianTradeOff(mu=0.1)")
+    assert "exact law, no games" in result._repr_html_()
+    assert of_a_gaussian_score().compare(mi.GaussianTradeOff(MU), tolerance=1e-4).verdict == "REFUTED"
+
+
+RECORDS = np.random.default_rng(0).normal(size=(20, 3)).round()  # sums are the same in float32
+RECORD = np.array([1.0, -2.0, 0.5])
+ALPHA = np.array([1e-12, 1e-4, 0.05, 0.5, 0.9])
+LAMBDA = float(RECORD @ RECORD) / 4.0
+
+
+def game(noise: mi.AbstractDistribution, **settings: Any) -> mi.RelaxedThreat:
+    return mi.RelaxedThreat(lambda rows: rows.sum(axis=0), RECORDS, RECORD, noise, **settings)
+
+
+WHITE = mi.Gaussian(np.zeros(3), 4.0 * np.ones(3))
+FULL = mi.Gaussian(np.zeros(3), np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 3.0]]))
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3])
+def test_the_magnitude_is_a_chi_square(rate: float) -> None:
+    curve = game(WHITE, sampling_rate=rate).exact(mi.Magnitude())
+    x = stats.chi2.isf(ALPHA, 3)
+    truth = rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA
+    np.testing.assert_allclose(curve.law.sf(curve.score_at(ALPHA), inside=True), truth, rtol=1e-8)
+    assert not np.allclose(truth, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)
+    low, high = curve.tpr_bounds(ALPHA)
+    assert ((low <= truth) & (truth <= high)).all()
+
+
+@pytest.mark.parametrize("noise", [WHITE, FULL])
+def test_the_side_of_a_normal_pair_is_normal(noise: mi.Gaussian) -> None:
+    direction = np.array([1.0, -1.0, 2.0])
+    covariance = np.diag(noise.cov) if noise.cov.ndim == 1 else noise.cov
+    mu = direction @ RECORD / np.sqrt(direction @ covariance @ direction)
+    curve = game(noise).exact(lambda known, output: direction @ (output - known))
+    truth = stats.norm.sf(stats.norm.isf(ALPHA) - mu)
+    low, high = curve.tpr_bounds(ALPHA)
+    assert ((low <= truth) & (truth <= high)).all()
+    np.testing.assert_allclose(high, truth, rtol=1e-9, atol=1e-9)
+
+
+def test_the_magnitude_in_coloured_noise_is_that_of_numpy_draws() -> None:
+    law = game(FULL).exact(mi.Magnitude()).law
+    draws = np.random.default_rng(1).multivariate_normal(RECORD, FULL.cov, 100_000)
+    for x in (2.0, 6.0, 15.0):
+        inside = int((np.square(draws).sum(axis=1) <= x).sum())
+        # A right law fails with probability 1e-9.
+        assert stats.binomtest(inside, 100_000, float(law.cdf(x, inside=True))).pvalue > 1e-9
+        assert stats.binomtest(inside, 100_000, float(law.cdf(x, inside=False))).pvalue < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("noise", "settings", "attack"),
+    [
+        (mi.Laplace(np.zeros(3), np.ones(3)), {}, mi.Magnitude()),
+        (WHITE, {"shadows": 2}, mi.OfflineLiRA(lambda release: release[0])),
+        (WHITE, {}, mi.FunctionAttack(lambda known, output: abs(output[0] - known[0]))),
+    ],
+)
+def test_other_laws_are_refused(
+    noise: mi.AbstractDistribution, settings: dict[str, Any], attack: mi.AbstractAttack
+) -> None:
+    with pytest.raises(ValueError, match="no known exact distribution in RelaxedThreat"):
+        game(noise, **settings).exact(attack)

@@ -1,4 +1,4 @@
-"""Far tails of exact laws against arbitrary precision, and the error bounds that they state."""
+"""Far tails of exact laws against arbitrary precision, without a seam; the likeliest pairs of two lists."""
 
 import jax.numpy as jnp
 import mpmath as mp
@@ -10,10 +10,10 @@ from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import LEAST_LOG
-from mipsim.exact.discrete_rows import BernoulliRow, common_step
+from mipsim.exact.discrete_rows import common_step
+from mipsim.exact.independent import Independent, Stack, _pairs, heavy_atoms
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.phases import Phases
-from mipsim.exact.transform import RowsTransform
 from tests.exact.test_relative_tails import exponentials
 
 MEAN = mi.EmpiricalMean()
@@ -82,19 +82,6 @@ def test_distinct_coordinates_against_arbitrary_precision(far: float) -> None:
     assert abs(float(mp.log(wrong / exact))) > 1e-9  # the planted error shows
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("far", "copies", "tolerance"), [(0.5, 1, 1e-12), (21.2, 10, 1e-10)])
-def test_the_reference_game_against_arbitrary_precision(far: float, copies: int, tolerance: float) -> None:
-    """Far out, where 130 digits are needed, every ten coordinates share a p: the sum takes minutes otherwise."""
-    n, d = 1000, 5000
-    law, p, weights, _, offset = bernoulli_game(n, d, copies)
-    sd = float(np.sqrt(np.sum(weights**2 * p * (1 - p)) / n))
-    x = float(law.transform.mean[0]) + far * sd
-    digits = 20 + int(far**2 / 2 / np.log(10) * 1.1)
-    exact = gil_pelaez(x, n * copies, p[::copies], weights[::copies] * copies, offset, sd, digits)
-    assert abs(float(mp.mpf(float(law.logsf(x, inside=False))) - mp.log(exact))) < tolerance
-
-
 def test_the_reference_game_states_the_requested_error() -> None:
     law, *_ = bernoulli_game(1000, 5000)
     assert law.error_bound < 1e-12
@@ -134,36 +121,6 @@ def test_a_game_of_exponential_records_is_their_sum(x: float) -> None:
         assert float(result) == pytest.approx(exact, rel=1e-11, abs=1e-11)
 
 
-@pytest.mark.evidence
-@pytest.mark.parametrize(("n", "d"), [(30, 4), (8, 6), (3, 10)])
-def test_the_error_bound_is_honoured_with_few_coordinates(n: int, d: int) -> None:
-    """Every atom is known here; inversion is at its worst, and must say so."""
-    rng = np.random.default_rng(3)
-    p, a = rng.uniform(0.3, 0.7, d), rng.uniform(1.0, 2.0, d)
-    row = BernoulliRow(a, p)
-    atoms, out = np.zeros(1), np.ones(1)
-    for v, q in zip(a, p, strict=True):
-        pmf = np.array(
-            [float(mp.binomial(n, k) * mp.mpf(q) ** k * (1 - mp.mpf(q)) ** (n - k)) for k in range(n + 1)]
-        )
-        atoms, out = np.add.outer(atoms, v * np.arange(n + 1)).ravel(), np.multiply.outer(out, pmf).ravel()
-    law = InvertedLaw(RowsTransform(row, n, float(a @ p), 0.0, 0.0))
-    order = np.argsort(atoms)
-    at = np.linspace(0, atoms.size - 2, 300).astype(int)
-    threshold = 0.5 * (atoms[order][at] + atoms[order][at + 1])
-    below, above = np.cumsum(out[order])[at], np.cumsum(out[order][::-1])[::-1][at + 1]
-    lower = below < above
-    actual = np.where(
-        lower,
-        np.abs(law.cdf(threshold, inside=False) - below),
-        np.abs(law.sf(threshold, inside=False) - above),
-    )
-    assert actual.max() <= law.error_bound
-    assert actual.max() > 1e-9  # there is an error to bound
-    rounding = atoms.size * 2.0**-53 * np.where(lower, below, above)  # of the sums over atoms
-    assert (actual <= law.errors(threshold, inside=False) + rounding).all()
-
-
 def test_the_quiet_range_of_phases_is_quiet() -> None:
     rng = np.random.default_rng(8)
     for count, rows in ((3, 40), (12, 100), (40, 30)):
@@ -185,3 +142,32 @@ def test_common_steps() -> None:
     assert common_step(np.array([3.0, -7.0]) / 2.1) == pytest.approx(1 / 2.1, rel=1e-12)
     assert common_step(np.array([1.0, np.pi])) is None
     assert common_step(np.random.default_rng(0).uniform(size=50)) is None
+
+
+@pytest.mark.parametrize(("first", "second", "wanted"), [(300, 500, 40), (500, 300, 40), (700, 3, 100), (2, 2000, 50), (90, 90, 1)])  # fmt: skip
+def test_pairs_hold_the_largest_products(first: int, second: int, wanted: int) -> None:
+    rng = np.random.default_rng(first)
+    a, b = rng.exponential(size=first) ** 4, rng.exponential(size=second) ** 4
+    i, j = _pairs(a, b, wanted)
+    assert i.size == len(set(zip(i.tolist(), j.tolist(), strict=True))), "no pair twice"
+    assert i.size <= wanted * (1 + np.log(wanted)) < a.size * b.size
+    everything = np.sort(np.multiply.outer(a, b).ravel())[::-1]
+    assert np.array_equal(np.sort(a[i] * b[j])[::-1][:wanted], everything[:wanted])
+
+
+@pytest.mark.evidence
+def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Squares of squares of 200 unlike values were multiplied out: 4e8 products of 8 bytes, several times over."""
+    built = []
+
+    def counted(*given: object) -> tuple[np.ndarray, np.ndarray]:
+        built.append(_pairs(*given))  # pyright: ignore[reportArgumentType]
+        return built[-1]
+
+    monkeypatch.setattr("mipsim.exact.independent._pairs", counted)
+    rng = np.random.default_rng(0)
+    table = Stack(rng.normal(size=(1, 200)), np.full((2, 1, 200), 1 / 200), np.full((2, 1), 16))
+    result = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)
+    assert 0 < result.values.size <= 2**14
+    assert built
+    assert max(i.size for i, _ in built) < 2**26

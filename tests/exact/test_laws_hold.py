@@ -370,17 +370,3 @@ def test_inversion_is_right_in_random_games(examples: int) -> None:
         law_holds(law(), tails, most)
 
     check()
-
-
-@pytest.mark.evidence
-def test_the_simulator_agrees() -> None:
-    """20,000 games in each world; the DKW band fails with probability 1e-6."""
-    data = mi.Discrete([0.0, 1.0, 2.0], [0.2, 0.5, 0.3], d=30)
-    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=20, target=np.tile([2.0, 0.0, 1.0], 10))
-    law = game.exact(Distance()).law
-    assert law.error_bound < 1e-3
-    played = mi.play(game, Distance(), games=20_000, progress=False)
-    radius = np.sqrt(np.log(4e6) / 40_000)
-    for inside, counts in ((False, played.out), (True, played.inside)):
-        result = np.cumsum(counts)[:-1] / 20_000
-        assert np.abs(result - law.cdf(played.edges, inside=inside)).max() < radius + law.error_bound

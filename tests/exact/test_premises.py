@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim import referee as rf
 from mipsim._precision import exact_scope
 from mipsim.forms.polynomial import degree_of, polynomial_of
 
@@ -158,26 +157,6 @@ def test_what_a_class_says_and_its_operations_do_not_show_is_assumed() -> None:
         "assumed: each term depends on its own coordinate only and the link increases, as its class says"
         in text
     )
-
-
-@pytest.mark.evidence
-def test_a_score_of_unknown_form_is_played_and_the_verdict_says_how_to_declare() -> None:
-    game = mi.FixedTarget(MEAN, mi.Gaussian(0.0, 1.0, d=2), n=4, target=[1.0, 0.0])
-    result = rf.judge(
-        rf.Statement(
-            name="norm",
-            says="no attacker is stronger than G_5",
-            source="nobody",
-            kind=rf.Bound(),
-            domain={"x": rf.Choice(1.0, 2.0)},
-            claimed=lambda x: mi.GaussianTradeOff(5.0),
-            truth=lambda x: (game, mi.FunctionAttack(lambda t, o: -jnp.linalg.norm(o - t))),
-        ),
-        games=2000,
-        budget=0,
-    )
-    assert result.worst is not None, result.failures
-    assert 'declared="quadratic"' in result.worst.detail
 
 
 @pytest.mark.parametrize(

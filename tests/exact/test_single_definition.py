@@ -179,3 +179,9 @@ def test_a_threshold_near_an_atom_has_the_tail_of_the_atom() -> None:
         for off in (-9e-7, -1e-9, -1e-10):  # on the atom or not: nothing between
             result = float(law.cdf(step * (k + off), inside=False))
             assert min(abs(result - truth) for truth in near) <= law.error_bound + 1e-15
+    # The record takes part by its own coin, among a single other.
+    inside = np.convolve([1 - rate, rate], [1 - rate * p, rate * p])
+    for k in range(n + 1):
+        result = float(law.cdf(step * (k + 0.5), inside=True))
+        assert abs(result - inside[: k + 1].sum()) <= law.error_bound + 1e-15
+    assert law.error_bound < 1e-3
