@@ -109,23 +109,6 @@ def test_a_sum_of_laplace_losses() -> None:
         assert abs(two.hockey(s) - expected) < 1e-20
 
 
-def test_dp_accounting_encloses_the_transforms() -> None:
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    for mu, p, n in ((1.0, 0.05, 100),):
-        truth = Transformed([(subsampled_gaussian(mu, p), n)])
-        ends = [
-            pld.from_gaussian_mechanism(
-                1 / mu, sampling_prob=p, pessimistic_estimate=high, value_discretization_interval=2e-3
-            ).self_compose(n)
-            for high in (False, True)
-        ]
-        for s in (0.0, 0.3, 1.0):
-            either = max(truth.hockey(mpf(s)), truth.reversed.hockey(mpf(s)))
-            assert (
-                ends[0].get_delta_for_epsilon(s) - 1e-12 <= either <= ends[1].get_delta_for_epsilon(s) + 1e-12
-            )
-
-
 def test_atoms_by_hand() -> None:
     walk = Atoms([(0.25, 0.0), (0.25, 0.75), (0.5, 0.25)])
     assert walk.curve(rate(0.25)) == (1, 0)

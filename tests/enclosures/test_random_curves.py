@@ -4,7 +4,6 @@ The long form, `-m slow`, has other seeds and many more. `MIPSIM_SEED` moves all
 """
 
 import os
-import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -27,7 +26,7 @@ from .curves import (
     operated,
     walk,
 )
-from .enclosed import Queries, hold, misses
+from .enclosed import Queries, misses
 
 # A width that is not reached is warned of, and both bounds hold: that they do is what is tested.
 pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
@@ -143,22 +142,3 @@ def test_mu_and_regret(seed: int) -> None:
     nothing_missed(
         choice_of(rng, [*POLYGONS, mild_gaussian, laplace, gaussian]), Queries.at(numbers=("regret",))
     )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_pickled_and_shaped(seed: int) -> None:
-    """A copy gives the same bits; an array its shape, a number a float, no entries none."""
-    rng = rng_of(seed)
-    case = choice_of(rng, QUICK)
-    again = pickle.loads(pickle.dumps(case.curve))
-    grid = rng.random((2, 3))
-    for name in ("beta_bounds", "tpr_bounds", "delta_bounds", "epsilon_bounds", "bayes_risk_bounds"):
-        low, high = getattr(case.curve, name)(grid)
-        assert low.shape == high.shape == grid.shape
-        assert np.array_equal([low, high], getattr(again, name)(grid), equal_nan=True)
-        item = getattr(case.curve, name)(float(grid[0, 1]))
-        assert all(isinstance(end, float) for end in item)
-        assert item[0] <= high[0, 1]
-        assert low[0, 1] <= item[1]
-        assert getattr(case.curve, name)(np.array([]))[0].shape == (0,)
-    assert hold(again, case.truth, Queries.sampled(rng, 1)).misses == []

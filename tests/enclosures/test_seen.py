@@ -256,20 +256,24 @@ def test_a_mass_that_surely_reveals_the_world(delta: float, copies: int, mu: flo
 )
 def test_sure_masses_under_every_operation(mass: float) -> None:
     """In fractions; a curve and its inverse."""
-    one, exact = mi.ApproxDPTradeOff(0.1, mass), Fraction(mass)
+    single, exact = mi.ApproxDPTradeOff(0.1, mass), Fraction(mass)
     blind, other = mi.GaussianTradeOff(0.3), mi.ApproxDPTradeOff(0.5, 0.25)
     for curve, ahead, back in (
-        (one, exact, exact),
-        (mi.MixtureTradeOff(one, 0.3), Fraction(0.3) * exact, 0),
-        (one.subsampled(0.3), Fraction(0.3) * exact, Fraction(0.3) * exact),
-        (mi.mix(one, blind, weights=[0.25, 0.75]), exact / 4, 0),
-        (mi.mix(one, other, weights=[0.25, 0.75]), exact / 4 + Fraction(3, 16), min(exact, Fraction(1, 4))),
-        (mi.convex_hull(one, blind), exact, exact),
-        (mi.stochastic_composition([one, other]), exact / 2 + Fraction(1, 8), exact / 2 + Fraction(1, 8)),
-        (mi.compose(one, copies=5), 1 - (1 - exact) ** 5, 1 - (1 - exact) ** 5),
-        (mi.compose(mi.MixtureTradeOff(one, 0.3), blind), Fraction(0.3) * exact, 0),
-        (mi.compose(one, other, blind, copies=[3, 2, 1]), *[1 - (1 - exact) ** 3 * Fraction(9, 16)] * 2),
-        (mi.compose(one, blind, copies=[4, 1]).symmetrized(), *[1 - (1 - exact) ** 4] * 2),
+        (single, exact, exact),
+        (mi.MixtureTradeOff(single, 0.3), Fraction(0.3) * exact, 0),
+        (single.subsampled(0.3), Fraction(0.3) * exact, Fraction(0.3) * exact),
+        (mi.mix(single, blind, weights=[0.25, 0.75]), exact / 4, 0),
+        (
+            mi.mix(single, other, weights=[0.25, 0.75]),
+            exact / 4 + Fraction(3, 16),
+            min(exact, Fraction(1, 4)),
+        ),
+        (mi.convex_hull(single, blind), exact, exact),
+        (mi.stochastic_composition([single, other]), exact / 2 + Fraction(1, 8), exact / 2 + Fraction(1, 8)),
+        (mi.compose(single, copies=5), 1 - (1 - exact) ** 5, 1 - (1 - exact) ** 5),
+        (mi.compose(mi.MixtureTradeOff(single, 0.3), blind), Fraction(0.3) * exact, 0),
+        (mi.compose(single, other, blind, copies=[3, 2, 1]), *[1 - (1 - exact) ** 3 * Fraction(9, 16)] * 2),
+        (mi.compose(single, blind, copies=[4, 1]).symmetrized(), *[1 - (1 - exact) ** 4] * 2),
     ):
         for side, truth in ((curve, ahead), (curve.inverse(), back)):
             low, high = side.tpr_bounds(0.0)
@@ -281,8 +285,10 @@ def test_sure_masses_under_every_operation(mass: float) -> None:
 
 def test_a_mass_next_to_1_is_not_1() -> None:
     """Steps that reveal all but 1e-24 were returned in the place of five of them."""
-    one = mi.convex_hull(mi.compose(mi.ApproxDPTradeOff(0.5, 1 - 1e-12), copies=2), mi.ApproxDPTradeOff(3.0))
-    low, high = mi.compose(one, copies=5).beta_bounds(0.0)
+    single = mi.convex_hull(
+        mi.compose(mi.ApproxDPTradeOff(0.5, 1 - 1e-12), copies=2), mi.ApproxDPTradeOff(3.0)
+    )
+    low, high = mi.compose(single, copies=5).beta_bounds(0.0)
     assert low <= (1 - Fraction(1 - 1e-12)) ** 10 <= high
 
 
@@ -331,7 +337,7 @@ def composed(steps: int, **how: Any) -> list[Callable[[], mi.AbstractTradeOff]]:
             mi.ScalarProduct([0.0])
         ),
         # By a bracket, by inversion, and by inversion on a lattice.
-        exactly(mi.Bernoulli(np.linspace(0.25, 0.75, 40)), 60, mi.CovarianceScore),
+        exactly(mi.Bernoulli(np.linspace(0.25, 0.75, 12)), 20, mi.CovarianceScore),
         *(
             pytest.param(exactly(*case), marks=pytest.mark.slow)
             for case in [
@@ -375,8 +381,8 @@ def test_the_risk_where_a_guess_is_about_as_good(prior: float, steps: int) -> No
     """No band was near such a threshold, and the risk in [0, 0.3]; it is a share of 1 less delta of one of the directions."""
     curve = mi.dpsgd(1.0, 0.01, steps, neighbours="remove")
     low, high = curve.bayes_risk_bounds(prior)
-    one = curve if prior <= 0.5 else curve.inverse()
-    least, most = one.delta_bounds(abs(math.log1p(-prior) - math.log(prior)))
+    side = curve if prior <= 0.5 else curve.inverse()
+    least, most = side.delta_bounds(abs(math.log1p(-prior) - math.log(prior)))
     share = min(prior, 1.0 - prior)
     assert low <= share * (1 - least) * (1 + 1e-12)
     assert share * (1 - most) * (1 - 1e-12) <= high <= low * (1 + 1e-6)
