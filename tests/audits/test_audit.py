@@ -13,7 +13,6 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim._printed import at_least
 from mipsim.audits.scores import Scores, refuse_repeated_rows
-from mipsim.bands import CurveBand
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
 
@@ -135,12 +134,6 @@ def test_a_composed_promise_is_evaluated_on_a_single_table(
     assert (below <= 0.0025).all()
 
 
-def test_the_gap_by_hand() -> None:
-    band = CurveBand(np.zeros(2), np.array([0.5, 0.2]), np.zeros(2), np.array([0.1, 1.0]))
-    assert band.gap_lower(mi.GaussianTradeOff(0.0)) == pytest.approx(1.2815515655446004)
-    assert band.gap_lower(mi.GaussianTradeOff(2.0)) == 0.0
-
-
 def test_confidences_beyond_the_calibration(fewer_draws) -> None:
     surer = mi.audit(
         SCORES, COINS, design="independent", runs=2000, claim=mi.LaplaceTradeOff(0.3), confidence=1 - 1e-6
@@ -157,23 +150,9 @@ def test_losses_are_reported(fewer_draws) -> None:
     assert "A sign chosen after the scores were seen makes two audits" in str(item)
 
 
-def test_guesses_that_were_fixed_are_paid_for_alone() -> None:
-    item = audited("one-run", guesses=(500, 500))
-    assert [(g.inside, g.outside) for g in item.guesses] == [(500, 500)]
-    assert item.mu_lower_bound > audited("one-run").mu_lower_bound
-    assert "fixed beforehand" in str(item)
-
-
-def test_the_picture(fewer_draws) -> None:
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    item = audited("independent", "mu=1")
-    assert len(item.plot().axes) == 2
-    pyplot.close("all")
-    assert "data:image/png;base64," in item._repr_html_()
+@pytest.mark.usefixtures("fewer_draws", "no_screen")
+def test_a_picture_needs_a_band() -> None:
+    assert len(audited("independent", "mu=1").plot().axes) == 2
     with pytest.raises(ValueError, match="there is no band to draw"):
         audited("one-run").plot()
 
@@ -181,12 +160,6 @@ def test_the_picture(fewer_draws) -> None:
 def test_a_single_score_of_a_world_shows_nothing_and_warns_of_nothing() -> None:
     shown = str(mi.audit(SCORES, np.arange(2000) == 3, design="independent", runs=2000, confidence=0.9))
     assert re.search(r"\n  mu +at least 0\n", shown)
-
-
-def test_the_largest_scores_are_ordered_as_others_are() -> None:
-    """Their sum would overflow, which is a warning."""
-    large, small = (mi.audit(np.exp(SCORES) * unit, COINS, design="one-run") for unit in (1e305, 1.0))
-    assert (large.higher_is_in, large.mu_lower_bound) == (small.higher_is_in, small.mu_lower_bound)
 
 
 @pytest.mark.parametrize("design", SETTINGS)
@@ -262,20 +235,3 @@ def test_the_epsilon_of_a_gaussian_is_left_out_where_it_is_infinite(delta: float
     assert (held["epsilon_if_gdp"] is None) == (held["why_no_epsilon_if_gdp"] is not None) == (delta == 0.0)
     assert ("only if the mechanism's curve is Gaussian" in shown) == (delta > 0.0)
     assert "inf" not in shown
-
-
-def test_members_as_objects_are_taken_where_they_are_numbers(fewer_draws) -> None:
-    again = mi.audit(SCORES, COINS.astype(object), design="one-run", confidence=0.95)
-    assert again.mu_lower_bound == audited("one-run").mu_lower_bound
-
-
-@pytest.mark.parametrize("confidence", [0.5, 1 - 2e-9])
-def test_the_least_and_the_largest_confidence(fewer_draws, confidence: float) -> None:
-    for design in SETTINGS:
-        assert (
-            0.0
-            <= mi.audit(
-                SCORES, COINS, design=design, confidence=confidence, **SETTINGS[design]
-            ).mu_lower_bound
-            < 3.0
-        )  # type: ignore[arg-type]

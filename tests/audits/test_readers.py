@@ -1,10 +1,12 @@
-"""Files and frames of other tools: recognised by their names, or refused with the option that settles what is unclear."""
+"""Scores and promises from files and frames of any tool: recognised by their names, or refused in a sentence with the option that settles it."""
 
 import json
 import pickle
 import re
 import shlex
 import sys
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,46 +14,254 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim._extras import MissingPackageError
 from mipsim.audits.claims import RatePromise, read_claim
-from mipsim.audits.scores import read_scores
+from mipsim.audits.scores import Scores, read_scores
+from mipsim.audits.tables import LONGEST_ROW
 from mipsim.referee.command import main
-from tests.audits.test_files import MEMBER, PLAIN, VALUES, rows, same
+
+VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
+
+
+def rows(header: str, *columns: object) -> str:
+    lines = [",".join(map(str, row)) for row in zip(*(np.asarray(c).tolist() for c in columns), strict=True)]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def same(result: Scores) -> bool:
+    order = np.argsort(result.values, kind="stable")
+    return bool((result.values[order] == VALUES).all() and (result.member[order] == (MEMBER == 1)).all())
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"scores": VALUES, "labels": MEMBER},
+        {"score": VALUES, "member": MEMBER == 1},
+        {"scores": VALUES, "coins": MEMBER.astype(float)},
+        {"members": VALUES[MEMBER == 1], "non_members": VALUES[MEMBER == 0]},
+        {"scores": VALUES, "members": MEMBER, "clusters": np.arange(120) % 7},
+    ],
+    ids=",".join,
+)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays(tmp_path: Path, arrays, save) -> None:
+    save(tmp_path / "s.npz", **arrays)
+    result = read_scores(tmp_path / "s.npz")
+    assert same(result)
+    assert bool(result.cluster.size) == ("clusters" in arrays)
+    assert len(result.digest) == 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rows("score,member", VALUES, MEMBER),
+        rows("coin,score", MEMBER == 1, VALUES),
+        "\ufeff" + rows(" Score , Label ", VALUES, MEMBER.astype(float)).replace("\n", "\r\n"),
+        rows("score,label,cluster", VALUES, MEMBER, [f"run {i % 9}" for i in range(120)]) + "\n",
+    ],
+    ids=["plain", "coins", "of a spreadsheet", "clusters"],
+)
+def test_columns(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.CSV").write_text(text, encoding="utf-8", newline="")
+    result = read_scores(tmp_path / "s.CSV")
+    assert same(result)
+    assert result.clusters == (9 if "cluster" in text else 120)
+
+
+PLAIN = rows("score,member", VALUES, MEMBER)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it is empty"),
+        ("score,member\n", "it is empty"),
+        (
+            "score,member\n0,53,1\n",
+            "line 2 has 3 cells where the header has 2; if numbers of it have decimal commas, such as '0,53', write decimal points; else",
+        ),
+        (
+            "score;member\n0.5;1\n0,53;1\n",
+            "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53",
+        ),
+        (
+            "score;member\n" + "1,234;1\n2,345;0\n" * 60,
+            "column 'score' holds '1,234' in data row 1; it must hold numbers without commas, 1234 or 1.234",
+        ),
+        (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
+        (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
+        (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),
+        (PLAIN + ",1\n", "column 'score' holds '' in data row 121; it must hold numbers"),
+        (PLAIN + "1_0,1\n", "column 'score' holds '1_0' in data row 121; it must hold numbers"),
+        (PLAIN + '"\n",' * (LONGEST_ROW // 3), "a row of it has more than 1,048,576 characters"),
+        (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
+        (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
+        (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
+        (rows("score,label,coin", VALUES, MEMBER, MEMBER), "'coin'; name them, as columns='score=score,member=NAME'"),
+        (rows("score,scores,member", VALUES, VALUES, MEMBER), "'member'; name them, as columns='score=score,member=member'"),
+        (rows("score,score", VALUES, MEMBER), "its header score, score names a column twice"),
+        (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
+        (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
+        (rows("score,member", VALUES * 0 + 0.5, MEMBER), "scores all equal 0.5"),
+    ],
+)  # fmt: skip
+def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"s\.csv: ") as error:
+        read_scores(tmp_path / "s.csv")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("YES", "No"), ("In", "out"), ("TRUE", "FALSE")])
+def test_words_for_the_two_worlds(tmp_path: Path, words: tuple[str, str]) -> None:
+    worlds = np.where(MEMBER == 1, *words)
+    (tmp_path / "s.csv").write_text(rows("score,member", VALUES, worlds), encoding="utf-8")
+    read = read_scores(tmp_path / "s.csv")
+    assert same(read)
+    member, other = (word.lower() for word in words)
+    assert read.read_as.endswith(f"member from member ({member!r} = member, {other!r} = non-member)")
+    assert same(Scores.of(VALUES, worlds))
+    assert same(Scores.of(VALUES, worlds.astype(object)))
+
+
+@pytest.mark.parametrize(
+    ("score", "member"),
+    [
+        ("Attack Output (Logit)", "Was in Train?"),
+        ("it's a \"score\", $HOME", "Member; or not"),
+        ("A score whose name takes up many more letters than usual", "A member, whose name is as long as that of the other"),
+    ],
+)  # fmt: skip
+def test_the_command_that_names_unclear_columns_can_be_pasted(
+    tmp_path: Path, monkeypatch, capsys, score: str, member: str
+) -> None:
+    """With the options that were given; in Python the same text is an argument."""
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in (score, member, "Other"))
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(rows(header, VALUES, MEMBER, MEMBER), encoding="utf-8")
+    given = ["audit", "s.csv", "--claim", "mu=1", "--json", "--design", "clustered"]
+    assert main(given) == 2
+    refusal = capsys.readouterr().err.strip()
+    words = shlex.split(refusal.partition("; say mipsim ")[2])
+    assert sorted(words[:-2]) == sorted(given)
+    assert words[-2] == "--columns"
+    assert same(read_scores("s.csv", columns=words[-1]))
+    with pytest.raises(ValueError, match="name them, as columns=") as error:
+        read_scores("s.csv")
+    assert str(error.value).endswith(repr(words[-1]))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"scores": VALUES}, "not clear: 'scores'; name them, as columns='score=scores,member=NAME'"),
+        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as columns='members=members,non_members=non_members'"),
+        ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
+        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
+        ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
+        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "array 'scores' holds 'a' in data row 1; it must hold numbers"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
+    ],
+)  # fmt: skip
+def test_bad_arrays(tmp_path: Path, arrays, words: str) -> None:
+    np.savez(tmp_path / "s.npz", **arrays)
+    with pytest.raises(ValueError, match=r"s\.npz: ") as error:
+        read_scores(tmp_path / "s.npz")
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit"), [(b"", b"\0"), (b"", b","), (b"score,member\n", b"1"), (b"", b'"\n",')]
+)
+def test_a_file_of_a_single_row_is_not_held_many_times_over(
+    tmp_path: Path, begin: bytes, unit: bytes
+) -> None:
+    """24 MiB of it take no more than twice as much memory."""
+    size = 24 * 2**20
+    (tmp_path / "s.csv").write_bytes(begin + unit * (size // len(unit)))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"s\.csv: (a row of it has more than|it is no text)"):
+        read_scores(tmp_path / "s.csv")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * size
+
+
+@pytest.mark.parametrize("points", [5, 401])
+def test_a_promised_curve_is_never_above_the_tabulated_curve(tmp_path: Path, points: int) -> None:
+    """Printed with six digits, too; with many points it is nearly the curve itself."""
+    alpha = ndtr(np.linspace(-6.0, 6.0, points))
+    beta = ndtr(-ndtri(alpha) - 1.5)
+    (tmp_path / "f.csv").write_text(
+        rows("alpha,beta", [f"{a:.6e}" for a in alpha], [f"{b:.6e}" for b in beta])
+    )
+    claim, fine = read_claim(str(tmp_path / "f.csv")), np.linspace(0.0, 1.0, 5001)
+    exact = mi.GaussianTradeOff(1.5).beta(fine)
+    assert isinstance(claim, mi.AbstractTradeOff)
+    assert (claim.beta(fine) <= exact + 1e-6).all()
+    if points == 401:
+        assert np.abs(claim.beta(fine) - exact).max() < 1e-3
+
+
+def test_a_promised_curve_with_a_delta(tmp_path: Path) -> None:
+    """f(0) < 1, and points that start at 0 and end at 1."""
+    alpha = np.linspace(0.0, 1.0, 2001)
+    exact = mi.ApproxDPTradeOff(1.0, 0.1)
+    (tmp_path / "f.csv").write_text(rows("alpha,beta", alpha, exact.beta(alpha)))
+    claim = read_claim(str(tmp_path / "f.csv"))
+    assert isinstance(claim, mi.AbstractTradeOff)
+    assert (claim.beta(alpha) <= exact.beta(alpha) + 1e-12).all()
+    assert np.abs(claim.beta(alpha[1:]) - exact.beta(alpha[1:])).max() < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("alpha,beta\n0,1\n0.5,0.6\n1,0\n", "beta must not increase, and be at most 1 - alpha"),
+        ("alpha,beta\n0,0.4\n0.5,0.5\n1,0\n", "beta must not increase"),
+        ("alpha,beta\n0.5,0.4\n0.4,0.3\n", "alpha must not decrease"),
+        ("alpha,beta\n0,2\n", "beta is 2; it must lie in [0, 1]"),
+        ("alpha,beta\n0,nan\n", "beta holds nan"),
+        ("alpha,tpr\n0,1\n", "it has the columns 'alpha', 'tpr'; it must have alpha and beta alone"),
+        ("alpha,beta\n0,1\n0.5", "line 3 has 1 cells"),
+    ],
+)
+def test_bad_curves(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "f.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"claim: .*f\.csv: ") as error:
+        read_claim(str(tmp_path / "f.csv"))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "read_as"),
+    [
+        ("id,member,score", "CSV: member from member, score from score; 'id' ignored"),
+        ("id,split,loss", "CSV: member from split, score from loss; 'id' ignored"),
+        ("rank,is_member,risk_score", "LeakPro CSV: score from risk_score, member from is_member"),
+        ("label,member,score", "CSV: member from member, score from score; 'label' ignored"),
+    ],
+)
+def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, names: str, read_as: str) -> None:
+    (tmp_path / "s.csv").write_text(rows(names, MEMBER, MEMBER, VALUES), encoding="utf-8")
+    result = read_scores(tmp_path / "s.csv")
+    assert set(result.read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")) == set(
+        read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")
+    )
+    sign = -1.0 if "loss" in names else 1.0
+    assert same(replace(result, values=sign * result.values))
+
 
 FRAME = pd.DataFrame({"score": VALUES, "member": MEMBER})
 WORLDS = {"in": VALUES[MEMBER == 1].tolist(), "out": VALUES[MEMBER == 0].tolist()}
 LIST, LABELS = VALUES.tolist(), MEMBER.tolist()
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "read_as"),
-    [
-        ("s.json", {"result_name": "lira", "roc_auc": 0.7, "config": {"a": 1}, "signal_values": LIST, "true_labels": LABELS, "tpr": [0, 1]},
-         "LeakPro JSON: score from signal_values, member from true_labels"),
-        ("s.npz", {"fpr": VALUES, "auc": np.array(0.7), "scores": VALUES, "memberships": MEMBER == 1},
-         "ml_privacy_meter NPZ: score from scores, member from memberships"),
-        ("s.npz", {"in_canary_scores": WORLDS["in"], "out_canary_scores": WORLDS["out"]},
-         "jax_privacy NPZ: members from in_canary_scores, non_members from out_canary_scores"),
-        ("s.json", {"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]},
-         "PrivacyGuard JSON: members from scores_train, non_members from scores_test"),
-    ],
-)  # fmt: skip
-def test_output_of_tools_is_recognised_by_its_names(tmp_path: Path, name, content, read_as: str) -> None:
-    file = tmp_path / name
-    if name.endswith("json"):
-        file.write_text(json.dumps(content), encoding="utf-8")
-    else:
-        np.savez(file, **content)
-    result = read_scores(file)
-    assert same(result)
-    assert result.read_as == read_as
-    assert result.order == f'higher = "in", as {read_as.split()[0]} documents'
-    assert "read as" in str(mi.audit(file, design="independent", runs=VALUES.size))
-    assert same(read_scores(file, higher="in"))
-    if name.endswith("json"):
-        assert same(read_scores(content))  # the same as a dictionary
 
 
 def _of_tool(name: str) -> None:
@@ -92,6 +302,10 @@ def _of_tool(name: str) -> None:
             pd.DataFrame({"canary_id": range(120), "inserted": MEMBER == 1, "loss": -VALUES}).to_csv(
                 name, index=False
             )
+        case "canaries.npz":
+            np.savez(name, in_canary_scores=both[0], out_canary_scores=both[1])
+        case "guard.json":
+            Path(name).write_text(json.dumps({"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]}))
         case "pandas.csv":
             pd.DataFrame(own).to_csv(name)
         case "frame.parquet":
@@ -122,6 +336,8 @@ def _of_tool(name: str) -> None:
         ("frame.parquet", "parquet: score from score, member from member"),
         ("excel.csv", "text separated by semicolons: score from Score, member from Member ('wahr' = member, 'falsch' = non-member); decimal commas in Score"),
         ("lines.jsonl", "JSON lines: score from score, member from member"),
+        ("canaries.npz", "jax_privacy NPZ: members from in_canary_scores, non_members from out_canary_scores"),
+        ("guard.json", "PrivacyGuard JSON: members from scores_train, non_members from scores_test"),
     ],
 )  # fmt: skip
 def test_a_file_of_any_tool_is_read_by_the_whole_command_that_its_only_refusal_prints(
@@ -139,7 +355,11 @@ def test_a_file_of_any_tool_is_read_by_the_whole_command_that_its_only_refusal_p
         exec(words[2], {})
         words = words[words.index("&&") + 1 :]
     assert main([*words[1:], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["read_as"] == read_as
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["read_as"] == read_as
+    tool = read_as.split()[0]
+    if tool in ("LeakPro", "ml_privacy_meter", "jax_privacy", "PrivacyGuard"):
+        assert shown["order"] == f'higher = "in", as {tool} documents'
 
 
 def test_a_pickle_is_refused_with_the_command_that_stores_its_scores(
@@ -219,23 +439,6 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
         read_scores(file)
 
 
-def test_quoted_names_of_columns_as_the_page_writes_them(tmp_path: Path, monkeypatch, capsys) -> None:
-    (line,) = re.findall(
-        r"^    mipsim (audit .*--columns \".*)$",
-        (Path(__file__).parents[2] / "docs" / "audit.md").read_text("utf-8"),
-        re.M,
-    )
-    words = shlex.split(line.replace("2000", "120"))
-    monkeypatch.chdir(tmp_path)
-    header = [name.partition("=")[2] for name in words[words.index("--columns") + 1].split(",")]
-    assert all(" " in name for name in header)
-    Path("scores.csv").write_text(rows(",".join(header), -VALUES, MEMBER), encoding="utf-8")
-    assert main([*words, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["read_as"] == "CSV: score from my loss, member from is member"
-    assert shown["mu_lower_bound"] == mi.audit(VALUES, MEMBER, design="independent", runs=120).mu_lower_bound
-
-
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
@@ -295,51 +498,28 @@ def test_a_parquet_file_that_is_none_too_long_or_without_its_package(tmp_path: P
 
 
 def test_frames_and_series_in_memory() -> None:
+    how: dict[str, Any] = {"design": "independent", "runs": VALUES.size}
     frame = FRAME.assign(trial="a").astype({"trial": "category"})
-    expected = mi.audit(VALUES, MEMBER, design="independent", runs=VALUES.size).to_dict()
-    series = mi.audit(frame["score"], frame["member"], design="independent", runs=VALUES.size).to_dict()
-    whole = mi.audit(FRAME, design="independent", runs=VALUES.size).to_dict()
-    assert whole.pop("read_as") == "a data frame: score from score, member from member"
-    assert expected.pop("read_as") is None
-    assert series.pop("read_as") is None
-    assert expected == series == whole
-    with pytest.raises(
-        ValueError, match="member has another index than scores; rows would be paired wrongly"
-    ):
-        mi.audit(frame["score"], frame["member"].sample(frac=1.0, random_state=0), design="independent")
-    whole_frame = mi.audit(frame, design="independent", runs=VALUES.size)
-    assert whole_frame.read_as == "a data frame: score from score, member from member; 'trial' ignored"
-    assert whole_frame.mu_lower_bound == series["mu_lower_bound"]
-    with pytest.raises(
-        ValueError,
-        match="which of its keys is what is not clear: 'score', 'coin', 'member'; name them, as columns='score=score,member=NAME'",
-    ):
-        mi.audit({"score": VALUES, "coin": MEMBER, "member": MEMBER}, design="independent")
+    results = [
+        mi.audit(*given, **how).to_dict() for given in ((VALUES, MEMBER), (frame["score"], frame["member"]), (FRAME,), (frame,))
+    ]  # fmt: skip
+    read_as = "a data frame: score from score, member from member"
+    assert [x.pop("read_as") for x in results] == [None, None, read_as, f"{read_as}; 'trial' ignored"]
+    assert all(other == results[0] for other in results)
+    for given, more, words in (
+        ((frame["score"], frame["member"].sample(frac=1.0, random_state=0)), {}, "member has another index than scores; rows would be paired wrongly"),
+        (({"score": VALUES, "coin": MEMBER, "member": MEMBER},), {}, "'score', 'coin', 'member'; name them, as columns='score=score,member=NAME'"),
+        ((VALUES, MEMBER), {"columns": "score=a,member=b"}, "columns is given beside arrays"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            mi.audit(*given, **how, **more)
     for loss in ({"loss": VALUES, "member": MEMBER}, {"val_loss": VALUES, "is_member": MEMBER}):
         columns = ",".join(f"{role}={name}" for role, name in zip(("score", "member"), loss, strict=True))
-        turned = mi.audit(loss, design="independent", columns=columns, runs=VALUES.size)
+        turned = mi.audit(loss, columns=columns, **how)
         assert turned.order.startswith('higher = "out", since the scores are named as a loss')
-    with pytest.raises(ValueError, match="columns is given beside arrays"):
-        mi.audit(VALUES, MEMBER, design="independent", columns="score=a,member=b")
-    named = mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, design="independent", runs=VALUES.size)
+    named = mi.audit(pd.Series(VALUES, name="val_loss"), MEMBER, **how)
     assert named.order == "higher = \"out\", since the scores are named as a loss, 'val_loss'"
-    clustered = frame.assign(cluster=np.arange(120).astype(str)).drop(columns="trial")
-    assert mi.audit(clustered, design="clustered").clusters == 120
-
-
-def test_infinite_scores_count_by_rank_alone() -> None:
-    values = np.clip(VALUES, -0.5, 4.0)
-    infinite = np.where(values == -0.5, -np.inf, np.where(values == 4.0, np.inf, values))
-    plain, result = (
-        mi.audit(v, MEMBER, design="independent", runs=VALUES.size, claim="mu=0.1")
-        for v in (values, infinite)
-    )
-    assert "taken by rank" in result.order
-    assert "rank" not in plain.order
-    for name in ("mu_lower_bound", "epsilon_lower_bound", "advantage_lower_bound", "says"):
-        assert getattr(result, name) == getattr(plain, name)
-    losses = mi.audit(-infinite, MEMBER, design="independent", runs=VALUES.size, higher="out")
-    assert losses.mu_lower_bound == plain.mu_lower_bound
+    assert mi.audit(FRAME.assign(cluster=np.arange(120).astype(str)), design="clustered").clusters == 120
 
 
 def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
@@ -356,43 +536,26 @@ def test_one_run_needs_coins_or_what_they_were(tmp_path: Path) -> None:
 
 
 def test_a_promise_of_a_single_rate() -> None:
+    """It is refuted where it is false and not where it holds; the curve of all that keep it is below each that does."""
     claim = read_claim("tpr=0.2,fpr=0.01")
     assert claim == RatePromise(0.2, 0.01)
-    assert isinstance(claim, RatePromise)
     a = np.linspace(0.0, 1.0, 10_001)
-    for stored in (
-        mi.ApproxDPTradeOff(np.log(20.0)),
-        mi.PiecewiseLinearTradeOff([0.0, 1.0], [0.8 / 0.99, 0.0]),
-    ):  # with TPR .2 at .01
+    for stored in (mi.ApproxDPTradeOff(np.log(20.0)), mi.PiecewiseLinearTradeOff([0.0, 1.0], [0.8 / 0.99, 0.0])):  # fmt: skip
         assert float(stored.tpr_at(0.01)) <= 0.2 * (1.0 + 1e-9)
-        assert (stored.beta(a) >= claim.curve.beta(a) - 1e-9).all()
-    for text, words in (
-        ("tpr=0.005,fpr=0.01", "a coin has the TPR 0.01"),
-        ("tpr=0.2,fpr=0", "fpr is 0"),
-        ("tpr=2,fpr=0.1", "tpr is 2"),
-    ):
+        assert (stored.beta(a) >= claim.curve.beta(a) - 1e-9).all()  # type: ignore[union-attr]
+    for text, words in (("tpr=0.005,fpr=0.01", "a coin has the TPR 0.01"), ("tpr=0.2,fpr=0", "fpr is 0"), ("tpr=2,fpr=0.1", "tpr is 2"), ("tpr=0.2", "it must be like")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             read_claim(text)
-    with pytest.raises(ValueError, match="it must be like"):
-        read_claim("tpr=0.2")
-
-
-def test_a_promised_rate_is_refuted_where_it_is_false_and_not_where_it_holds() -> None:
     rng = np.random.default_rng(5)
     coins = rng.random(4_000) < 0.5
     scores = rng.normal(size=4_000) + 3.0 * coins  # TPR .75 at FPR .01
-    false = mi.audit(scores, coins, design="independent", runs=4_000, claim="tpr=0.5,fpr=0.01")
-    assert false.verdict == "REFUTED"
-    assert "the TPR, equal scores by lot, is at least" in false.says
-    assert (
-        mi.audit(scores, coins, design="independent", runs=4_000, claim="tpr=0.76,fpr=0.01").verdict
-        == "INCONCLUSIVE"
-    )
+    for text, verdict in (("tpr=0.5,fpr=0.01", "REFUTED"), ("tpr=0.76,fpr=0.01", "INCONCLUSIVE")):
+        result = mi.audit(scores, coins, design="independent", runs=4_000, claim=text)
+        assert result.verdict == verdict
+        assert ("the TPR, equal scores by lot, is at least" in result.says) == (verdict == "REFUTED")
     requested: dict[str, Any]
     for requested in ({"claim": "tpr=0.5,fpr=0.01"}, {"epsilon": 1.0}):
-        with pytest.raises(
-            ValueError, match='for the design "one-run", which bounds neither delta nor a TPR'
-        ):
+        with pytest.raises(ValueError, match='design "one-run", which bounds neither delta nor a TPR'):
             mi.audit(scores, coins, design="one-run", **requested)
 
 

@@ -213,17 +213,6 @@ def test_increasing_maps_of_scores_change_nothing(fewer_draws, only_mu, name: st
         assert again | {"order": first["order"]} == first, how
 
 
-@pytest.mark.parametrize("how", MAPS)
-def test_a_histogram_counts_all_scores(how: str) -> None:
-    ranks, coins = np.arange(2000.0), np.random.default_rng(0).random(2000) < 0.5
-    if how == "exponential":
-        ranks /= 2.0
-    edges, out, inside = mi.audit(MAPS[how](ranks), coins, design="one-run").histogram
-    assert sum(out) + sum(inside) == 2000
-    assert len(out) == len(edges) - 1 == 40
-    assert (np.diff(edges) > 0.0).all()
-
-
 def test_names_and_coins_alone_choose_pairs() -> None:
     """Rounded scores are judged in the same pairs, and those of other names in others."""
     item = nothing_in_runs(np.random.default_rng(1), "continuous", 990)
