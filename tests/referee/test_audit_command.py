@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,30 +35,14 @@ def files(tmp_path: Path, monkeypatch) -> None:
     ("file", "design"), [("plain.csv", "independent"), ("worlds.npz", "independent"), ("coins.csv", "one-run"), ("runs.csv", "clustered")]
 )  # fmt: skip
 def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None:
-    assert (
-        main(
-            [
-                "audit",
-                file,
-                "--design",
-                design,
-                *(["--runs", "600"] if design == "independent" else []),
-                "--claim",
-                "mu=0.1",
-                "--confidence",
-                "0.95",
-                "--out",
-                "report",
-            ]
-        )
-        == 0
-    )
+    runs = ["--runs", "600"] if design == "independent" else []
+    how = ["--design", design, *runs, "--claim", "mu=0.1", "--confidence", "0.95", "--out", "report"]
+    assert main(["audit", file, *how]) == 0
     text = capsys.readouterr().out
     assert text.startswith("REFUTED: mu=0.1, by an audit of 600 scores")
     assert "report: report" in text
     data = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
-    runs = 600 if design == "independent" else None
-    again = mi.audit(file, design=design, runs=runs, claim="mu=0.1", confidence=0.95)
+    again = mi.audit(file, design=design, runs=600 if runs else None, claim="mu=0.1", confidence=0.95)
     assert data == again.to_dict()
     page = Path("report/index.html").read_text(encoding="utf-8")
     assert '<span class="badge refuted">REFUTED</span>' in page
@@ -80,20 +61,11 @@ def test_an_audit_is_printed_and_written(file: str, design: str, capsys) -> None
         (["plain.csv", "--design", "clustered"], "plain.csv: it has no cluster"),
         (["plain.csv", "--design", "independent"], "a training run or game for each score: say --runs 600"),
         (["runs.csv", "--design", "independent"], "runs.csv: 600 scores are in 200 clusters"),
-        (["plain.csv", "--design", "independent", "--claim", "mu=x"], "claim is 'mu=x'"),
-        (["plain.csv", "--design", "independent", "--claim", "no.csv"], "claim: no.csv is no file"),
         (["plain.csv", "--design", "independent", "--confidence", "2"], "'--confidence': 2.0 is not in the range 0.5<=x<1.0"),
-        (["plain.csv", "--design", "independent", "--guesses", "5", "5"], "guesses is given for the design"),
-        (["coins.csv", "--design", "one-run", "--guesses", "0", "0"], "guesses is (0, 0)"),
-        (
-            ["plain.csv", "--design", "independent", "--columns", "score=my", "loss,member=is", "in"],
-            "unexpected extra arguments (loss,member=is in)",
-        ),
-        (
-            ["plain.csv", "--design", "independent", "--confidence", "0.05"],
-            "'--confidence': 0.05 is not in the range",
-        ),
-        (["nan.csv", "--design", "independent"], "nan.csv: column 'score' holds NaN in data row 4"),
+        (["plain.csv", "--design", "independent", "--columns", "score=my", "loss,member=is"], "unexpected extra argument (loss,member=is)"),
+        (["plain.csv", "--design", "independent", "--runs", "600", "--out", "scores.pkl"], "--out is 'scores.pkl'"),
+        (["plain.csv"], "--design"),
+        (["plain.csv", "--design", "guessed"], "--design"),
     ],
 )  # fmt: skip
 def test_bad_input_is_a_single_sentence_exit_code_2_and_nothing_is_written(
@@ -102,47 +74,12 @@ def test_bad_input_is_a_single_sentence_exit_code_2_and_nothing_is_written(
     Path("scores.pkl").write_bytes(b"")
     Path("cut.npz").write_bytes(Path("worlds.npz").read_bytes()[:-30])
     write("nan.csv", "score,member", np.where(np.arange(600) == 3, np.nan, VALUES), MEMBER)
-    assert main(["audit", *arguments, "--out", "report"]) == 2
+    assert main(["audit", *arguments, *([] if "--out" in arguments else ["--out", "report"])]) == 2
     text = capsys.readouterr()
     assert says in text.err
     assert text.err.count("\n") == 1
     assert text.out == ""
     assert not Path("report").exists()
-
-
-def test_what_the_parser_refuses_and_tells(capsys) -> None:
-    assert main(["audit", "plain.csv"]) == 2
-    assert "--design" in capsys.readouterr().err
-    assert main(["audit", "plain.csv", "--design", "guessed"]) == 2
-    assert main(["--help"]) == 0
-    assert "audit" in capsys.readouterr().out
-    assert main(["audit", "--help"]) == 0
-    assert "all scores are of canaries of a single training run" in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_folder_that_cannot_be_written_is_noticed_before_the_audit(capsys) -> None:
-    Path("taken").write_text("mine")
-    assert (
-        main(
-            [
-                "audit",
-                "plain.csv",
-                "--design",
-                "independent",
-                "--runs",
-                "600",
-                "--confidence",
-                "0.9",
-                "--out",
-                "taken",
-            ]
-        )
-        == 2
-    )
-    text = capsys.readouterr()
-    assert text.out == ""
-    assert "--out is 'taken'" in text.err
-    assert Path("taken").read_text() == "mine"
 
 
 def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
@@ -160,16 +97,6 @@ def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
     monkeypatch.setattr("mipsim.audits.audit", stopped)
     assert main(arguments) == 130
     assert "interrupted" in capsys.readouterr().err
-
-
-@pytest.mark.system
-def test_as_a_module() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mipsim", "audit", "coins.csv", "--design", "one-run"], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("audit of 600 scores, design one-run")
 
 
 def test_a_report_tells_a_reader_who_was_not_there(tmp_path: Path) -> None:

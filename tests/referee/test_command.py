@@ -1,13 +1,13 @@
-"""`mipsim judge` and `mipsim hunt`: exit codes, what is printed, what is refused."""
+"""`mipsim judge` and `mipsim hunt`: exit codes, what is printed, what is refused; and the page that teaches a check of a DP claim."""
 
 import json
 import os
+import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,53 +127,6 @@ def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) ->
     assert "ZeroDivisionError" in capsys.readouterr().out
 
 
-@pytest.mark.system
-def test_ctrl_c_keeps_counterexamples_and_is_exit_code_130(file: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
-    command = [sys.executable, "-m", "mipsim", "hunt", "mine.py:right", "--budget", "10m", "--out", "report"]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    probes = Path("report/root-k-0.jsonl")
-    for _ in range(6000):
-        if probes.is_file() and len(probes.read_text().splitlines()) > 20:
-            break
-        time.sleep(0.1)
-    running.send_signal(signal.SIGINT)
-    text, errors = running.communicate(timeout=300)
-    assert running.returncode == 130, errors
-    assert "interrupted" in text
-    assert Path("report/index.html").is_file()
-
-
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_command_leave_a_single_sentence_and_their_status(
-    file: Path, kind, capsys
-) -> None:
-    inherited = signal.getsignal(kind)
-    if inherited == signal.SIG_IGN:  # as where `nohup` runs the tests
-        signal.signal(kind, signal.default_int_handler if kind == signal.SIGINT else signal.SIG_DFL)
-    before = signal.getsignal(kind)
-    raised = f"claimed=lambda mu, k: __import__('os').kill({os.getpid()}, {int(kind)})"
-    Path("raises.py").write_text(
-        FILE.replace("claimed=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", raised)
-    )
-    assert main(["judge", "raises.py:right", "--budget", "20 probes"]) == 128 + kind
-    assert capsys.readouterr().err == "mipsim: interrupted, nothing was judged\n"
-    assert signal.getsignal(kind) == before
-    signal.signal(kind, inherited)
-
-
-def test_a_signal_that_is_ignored_stays_ignored(file: Path) -> None:
-    """As `nohup` asks for."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        Path("hangs-up.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\n" + FILE)
-        assert main(["judge", "hangs-up.py:right", "--at", '{"mu": 0.5, "k": 2, "law": "first"}']) == 0
-    finally:
-        signal.signal(signal.SIGHUP, before)
-
-
 def test_a_statement_whose_functions_are_written_elsewhere_is_replayed_from_its_own_file(
     tmp_path, capsys, monkeypatch
 ) -> None:
@@ -192,3 +145,24 @@ def test_a_statement_whose_functions_are_written_elsewhere_is_replayed_from_its_
     capsys.readouterr()
     assert main(shlex.split(record["replay"]["shell"])[1:]) == 0
     assert "CONFIRMED (held at 1 point, not searched): borrowed" in capsys.readouterr().out
+
+
+PAGE = Path(__file__).parents[2] / "docs/check-a-dp-claim.md"
+BLOCK = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[0].replace(
+    "games=100_000", "games=5_000"
+)
+
+
+def verdict(block: str) -> str:
+    space: dict[str, Any] = {}
+    exec(block, space)
+    return str(space["verdict"].verdict)
+
+
+def test_the_eight_lines_refute_the_claim() -> None:
+    lines = [line for line in BLOCK.splitlines() if line.strip() and not line.startswith("import ")]
+    assert len(lines) <= 8
+    assert verdict(BLOCK) == "REFUTED"
+    enough = BLOCK.replace(" / len(records)", "")
+    assert enough != BLOCK
+    assert verdict(enough) != "REFUTED"

@@ -1,6 +1,5 @@
 """The hunt: it finds what was planted, says the same twice, goes on where it stopped, and refutes nothing by itself."""
 
-import contextlib
 import json
 import math
 import os
@@ -11,14 +10,12 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import locked
 from mipsim.referee.hunting import hunt as hunting
-from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES
 
 G = mi.GaussianTradeOff
 
@@ -198,29 +195,6 @@ def test_a_probe_that_takes_longer_than_the_budget_is_made_and_reported() -> Non
     assert len(hunted(statement(), "0.000001s").probes) == 1
 
 
-@pytest.mark.evidence
-def test_judging_that_outlasts_the_budget_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not cut short: the same finalists are judged, by all their games, as without a clock."""
-    plain = hunting.judge_point
-    report: list[str] = []
-
-    def slow(*args, **how):
-        time.sleep(0.6)
-        return plain(*args, **how)
-
-    monkeypatch.setattr(hunting, "judge_point", slow)
-    result = rf.hunt(statement(), "0.3s", progress=report.append)
-    assert len(result.judged) == hunting.FINALISTS
-    assert result.verdict is rf.Verdict.CONFIRMED
-    seconds = re.search(r"; judging went on for (\S+) s after the budget$", result.how)
-    assert seconds is not None
-    assert 1.5 < float(seconds[1]) < result.seconds
-    assert any(line.endswith("judging 4 of 4 points") for line in report)
-    assert report[-1].endswith("4 points judged")
-    monkeypatch.undo()
-    assert "after the budget" not in hunted(statement(), "40 probes").how
-
-
 def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
     def truth(s, sigma, n, side):
         if side == "add":
@@ -240,18 +214,6 @@ def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
     assert len(always.failures) == 50
     where = hunted(statement(where=lambda s: 1 / 0), "20 probes")
     assert "where: ZeroDivisionError" in where.failures[0].error
-
-
-def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:
-    class Rising(mi.AbstractTradeOff):
-        def enclosure(self, log_fpr):
-            known, shape = G(1.0).enclosure(log_fpr), log_fpr.shape
-            low, high = known.log_tpr_low - np.log(2.0), known.log_tpr_high - np.log(2.0)
-            return mi.CurveBounds(low, high, np.full(shape, -np.inf), np.zeros(shape))
-
-    result = hunted(statement(claimed=lambda n: Rising() if n < 3 else G(100.0)), "200 probes")
-    assert result.findings
-    assert all(finding.at["n"] < 3 for finding in result.findings)
 
 
 @pytest.mark.evidence
@@ -333,11 +295,6 @@ def test_ctrl_c_before_the_first_probe_decides_nothing() -> None:
     )
 
 
-def test_the_first_result_is_reported_at_once(capsys) -> None:
-    rf.hunt(statement(), "3 probes")
-    assert re.search(r"gaussian: 1 probe, worst gap .*\n", capsys.readouterr().err)
-
-
 @pytest.mark.evidence
 def test_its_replay_shows_the_same(tmp_path) -> None:
     result = hunted(statement(DAMAGE["small n"]))
@@ -355,47 +312,6 @@ def test_a_finite_domain_is_searched_whole() -> None:
     result = hunted(small, "10m")
     assert len({tuple(probe.at.values()) for probe in result.probes}) == 16
     assert result.point == {"x": 4, "y": 4}
-
-
-def test_the_first_probe_by_games_is_short() -> None:
-    """Its reader waits for it; all others play what resolves a tenth of a probit."""
-    requested: list[int] = []
-
-    def sampler(generator: np.random.Generator, games: int) -> np.ndarray:
-        requested.append(games)
-        return generator.standard_normal(games)
-
-    statement = rf.Statement(
-        name="nothing",
-        says="Nothing leaks.",
-        source="of course",
-        kind=rf.Bound(),
-        domain={"x": rf.Real(0.0, 1.0)},
-        claimed=lambda: mi.GaussianTradeOff(0.0),
-        truth=lambda x: (sampler, sampler),
-    )
-    rf.hunt(statement, "3 probes", games=1000, progress=False)
-    assert FIRST_GAMES < PROBE_GAMES
-    assert requested[:4] == [16] * 4  # whether the samplers repeat
-    del requested[:4]
-    first, others = requested.index(FIRST_GAMES), requested.index(PROBE_GAMES)
-    assert first == 0 < others
-    assert FIRST_GAMES not in requested[others:]
-
-
-def test_ctrl_c_that_a_callback_of_compiled_code_drops_ends_the_search() -> None:
-    presses = iter([signal.SIGINT])
-
-    def truth() -> mi.AbstractTradeOff:
-        with contextlib.suppress(KeyboardInterrupt):
-            for press in presses:
-                signal.raise_signal(press)
-        return G(0.0)
-
-    before = signal.getsignal(signal.SIGINT)
-    result = hunted(statement(truth=truth), "10m")
-    assert result.interrupted
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def _laplace(name: str, too_small: float) -> rf.Statement:

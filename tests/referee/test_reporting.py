@@ -1,17 +1,26 @@
-"""The report: whole, self-contained, and true to its data."""
+"""The report: whole, self-contained, and true to its data; odd evidence is plotted, and no link is followed."""
 
+import base64
 import json
 import math
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
+from mipsim._files import replace_file, writable_folder
+from mipsim.referee import report_audit
 from mipsim.referee.outcome import titled_examples
-from mipsim.referee.reporting.pictures import importance, where_map
+from mipsim.referee.reporting.page import page
+from mipsim.referee.reporting.pictures import importance, svg, where_map
+from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
+from tests.faults.hostile_files import hidden
 
 G = mi.GaussianTradeOff
 VOID = {"meta", "br", "img", "link"}
@@ -90,13 +99,6 @@ def test_the_map_is_over_what_matters() -> None:
     assert where_map(hunted).startswith("<img")
 
 
-@pytest.mark.evidence
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="it must be a folder that can be written"):
-        rf.report(outcomes()[1], tmp_path / "file")
-
-
 def judged_in_two_units(values: tuple[float, ...]) -> rf.Outcome:
     """x <= 0 in probits, and in ratios a hundred times as large."""
     mixed = rf.Statement(
@@ -141,22 +143,6 @@ def test_the_title_of_a_counterexample_is_true():
     assert titles([*outcome.judged, same])[1] == "The largest gap in tolerances among the judged points"
 
 
-def test_an_entry_of_a_refuted_statement_begins_with_why_it_fails(tmp_path):
-    square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        claimed=lambda x: x, truth=lambda x: x * x, points=[{"x": 2.0}], fails="Squares grow faster.",
-        second_route=lambda x: rf.Replication(x * x, x * x, x * x, "the square", "by hand"),
-    )  # fmt: skip
-    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1")
-    text = rf.report([rf.judge(item, budget=0) for item in (square, right)], tmp_path).read_text("utf-8")
-    section = text[text.index('<section id="square"') : text.index('<section id="square-corrected"')]
-    order = ("Squares grow faster.", "The square: 2 as stated, 4 true.", "Corrected by", "for x at most 1", "What is stated")  # fmt: skip
-    places = [section.index(words) for words in order]
-    assert places == sorted(places)
-    assert section.index("Where it fails") > section.rindex("<details", 0, section.index("Where it fails"))
-    assert right.fails == ""
-
-
 def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     """Gaps of several units are ranked among their own; a NaN among them would leave them unsorted."""
     outcome = judged_in_two_units((8.0, 5.0, 7.0, 1.0, 6.0))
@@ -164,22 +150,6 @@ def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     holed = replace(outcome, judged=tuple(judged))
     fewer = replace(outcome, judged=tuple(single for single in judged if not math.isnan(single.gap)))
     assert importance(holed) == importance(fewer)
-
-
-def test_formulas_are_plotted(tmp_path):
-    """The formula above the words, and those between dollar signs; what is no LaTeX is shown as it was written."""
-    worded = rf.Statement(
-        name="square", says=r"At most $\sqrt{x} < 2$; it costs $5, not $6.", source="nobody", kind=rf.Bound(),
-        domain={"x": rf.Real(0.0, 1.0)}, claimed=lambda x: 1.0, truth=lambda x: x, formula=r"x^2 \le 1",
-    )  # fmt: skip
-    broken = replace(worded, name="broken", formula="x^")
-    out = rf.report([rf.judge(item, budget=0) for item in (worded, broken)], tmp_path)
-    page = out.read_text()
-    assert page.count('display="block"') == 1
-    assert "<msqrt>" in page
-    assert "it costs $5, not $6." in page
-    assert "<code>x^</code>" in page
-    assert worded.corrected(says="nothing", claimed=lambda: 2.0).formula == ""
 
 
 def test_a_notebook_draws_formulas_and_puts_words_on_the_left():
@@ -193,3 +163,81 @@ def test_a_notebook_draws_formulas_and_puts_words_on_the_left():
     assert "if x &lt; 1." in shown
     assert shown.count('<td style="text-align:left">') == shown.count("<td")
     assert "1 point judged" in str(outcome)
+
+
+NONE, TWO, THREE = np.array([]), np.array([0.0, 1.0]), np.full(3, 0.5)
+LONG = np.linspace(0, 1, 5000)
+ODD = {
+    "exact law": CurveEvidence(LONG, 1 - LONG, TWO, 1 - TWO),
+    "all at zero": CurveEvidence(0 * TWO, 0 * TWO + 1, TWO, 1 - TWO, (0 * TWO, 0 * TWO, TWO)),
+    "all zero": TrendEvidence(10 + TWO, 0 * TWO, 0 * TWO, 0 * TWO, 0.0),
+    "a single infinite": TrendEvidence(np.array([5]), np.array([-0.1]), np.array([-np.inf]), np.array([np.inf]), 0.05),
+    "negative": TrendEvidence(np.array([1, 10, 100]), np.array([-1, -0.1, -0.01]), -4 * THREE, THREE, 0.05),
+    "infinite": TrendEvidence(np.array([1, 10]), np.full(2, np.inf), np.zeros(2), np.full(2, np.inf), 0.05),
+    "a single finite": TrendEvidence(np.array([1, 10]), np.array([np.inf, 0.1]), np.zeros(2), np.full(2, np.inf), 0.1),
+    "nan": TrendEvidence(np.array([1, 10, 100]), np.array([1, np.nan, 0.01]), 0 * THREE, THREE, 0.05),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("evidence", ODD.values(), ids=ODD)
+def test_odd_evidence_is_plotted_too(evidence):
+    """Each picture is so narrow that a telephone shows its words: 5 inches of 72 points at most."""
+    pictures = svg(evidence, Verdict.CONFIRMED, 'a "title"')
+    on = ", on logarithmic axes" if isinstance(evidence, CurveEvidence) else ""
+    assert pictures.startswith(f'<img class="plot" alt="a &quot;title&quot;{on}: CONFIRMED"')
+    assert len(pictures) < 200_000
+    _, *single = pictures.split("base64,")
+    assert len(single) == (2 if isinstance(evidence, CurveEvidence) else 1)
+    for picture in single:
+        well_formed = ElementTree.fromstring(base64.b64decode(picture.partition('"')[0]))
+        assert float(well_formed.attrib["width"].removesuffix("pt")) <= 360.0
+
+
+def test_a_picture_that_cannot_be_plotted_costs_no_report():
+    unequal = TrendEvidence(np.arange(3), np.arange(2), np.arange(5), np.arange(4), 0.1)
+    small = rf.Statement(
+        name="small", says="x <= 1", source="p", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
+        claimed=lambda: 1.0, truth=lambda x: x,
+    )  # fmt: skip
+    outcome = rf.judge(small, at={"x": 0.5})
+    odd = replace(outcome, worst=replace(outcome.judged[0], evidence=unequal))
+    text = page([odd])
+    assert "Could not be plotted: ValueError" in text
+    assert "CONFIRMED" in text
+
+
+def test_a_folder_that_cannot_be_written_is_a_single_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder, make in product(
+        (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nothing")), (False, True)
+    ):
+        with pytest.raises(
+            ValueError, match=r"^--out is '.*' \(.*\); it must be a folder that can be written$"
+        ):
+            writable_folder("--out", folder, make=make)
+    assert not writable_folder("--out", tmp_path / "a" / "b", make=False).parent.exists()
+
+
+def test_a_report_replaces_a_link_and_leaves_what_it_names(tmp_path):
+    victim, link = tmp_path / "victim", tmp_path / "results.json"
+    victim.write_text("mine")
+    for name in (victim, tmp_path / "nothing"):
+        link.symlink_to(name)
+        replace_file(link, "new", follow=False)
+        assert (link.read_text(), link.is_symlink(), victim.read_text()) == ("new", False, "mine")
+        link.unlink()
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_report_of_an_audit_follows_no_link_and_holds_no_control_character(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    for name in ("results.json", "index.html"):
+        (tmp_path / name).symlink_to(victim)
+    scores = list(range(200))
+    result = mi.audit(scores, [0] * 100 + [1] * 100, design="independent", runs=200)
+    report_audit(result, tmp_path, {"by": "\x9b31m"})
+    assert victim.read_text() == "mine"
+    text = (tmp_path / "results.json").read_text("utf-8")
+    assert json.loads(text)["about"] == {"by": "\x9b31m"}
+    assert not hidden(text)

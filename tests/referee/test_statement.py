@@ -1,8 +1,10 @@
-"""Statements: what they check of themselves, and corrections."""
+"""Statements and their parameters: what they allow, where a search puts them, what they check of themselves, and corrections."""
 
 import json
+import math
 import re
 
+import numpy as np
 import pytest
 
 import mipsim as mi
@@ -19,30 +21,6 @@ def parts(**changes):
         "claimed": lambda s, sigma: mi.GaussianTradeOff(s / sigma),
         "truth": lambda s, sigma: mi.GaussianTradeOff(s / sigma),
     } | changes
-
-
-LONG = "p" * 300
-TWO = {LONG: rf.Real(0.0, 1.0), "q" * 300: rf.Real(0.0, 1.0)}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"name": LONG + " "}, {"says": [LONG]}, {"kind": LONG}, {"domain": [LONG]}, {"domain": {LONG + " ": rf.Real(0.0, 1.0)}},
-        {"domain": {LONG: LONG}},
-        {"kind": rf.Limit("n" * 300)}, {"matters_when": {"n" * 300: lambda: True}}, {"matters_when": {LONG: LONG}},
-        {"where": LONG}, {"truth": eval(f"lambda {'t' * 300}: 1.0")},
-        {"points": [{}]}, {"points": [{LONG: 0.5, "n" * 300: 1}]},
-        {"points": [{LONG: LONG, "q" * 300: 1.0}]}, {"points": [dict.fromkeys(TWO, 0.5)], "where": lambda: False},
-        {"domain": TWO | {LONG: rf.Choice(LONG, "a")}, "points": [{LONG: "n" * 300, "q" * 300: 1.0}]},
-    ],
-)  # fmt: skip
-def test_the_sentence_stays_short_whatever_it_quotes(changes) -> None:
-    usual = {"name": LONG, "domain": TWO, "claimed": lambda: 1.0, "truth": lambda: 1.0}
-    with pytest.raises(ValueError, match=r"[;,] ") as refused:
-        rf.Statement(**parts(**(usual | changes)))
-    assert len(str(refused.value)) < 200
-    assert "\n" not in str(refused.value)
 
 
 def test_expensive_assumptions_are_evaluated_when_a_point_is_judged() -> None:
@@ -98,10 +76,37 @@ def test_a_correction_overrides_what_differs() -> None:
         printed.corrected(derivation="No.")
 
 
-def test_it_is_described_in_json() -> None:
-    statement = rf.Statement(
-        **parts(kind=rf.Exists(rf.Equality(0.1)), control=rf.Control({"s": 1.0, "sigma": 1.0}))
-    )
-    result = json.loads(json.dumps(statement.record(), allow_nan=False))
-    assert result["domain"]["sigma"] == {"kind": "real", "low": 0.1, "high": 10.0, "log": True}
-    assert result["kind"]["of"]["tolerance"] == 0.1
+PARAMETERS = [
+    rf.Real(0.05, 20.0, log=True),
+    rf.Real(-3.0, 5.0),
+    rf.Real(0.0, math.inf, hunt_to=100.0),
+    rf.Real(-math.inf, math.inf, hunt_to=10.0),
+    rf.Whole(2, 10_000),
+    rf.Whole(1, math.inf, log=True, hunt_to=1e8),
+    rf.Whole(0, 1),
+    rf.Choice("a", "b", "c"),
+    rf.Choice(1, True, None),
+    rf.Fixed(0.5),
+]
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=repr)
+def test_what_is_searched_is_allowed(parameter) -> None:
+    generator = np.random.default_rng(0)
+    places = [0.0, 1.0, *generator.random(200)]
+    values = [parameter.value(u) for u in places] + [parameter.next_to_end(generator) for _ in range(200)]
+    assert all(parameter.allows(value) for value in values)
+    assert all(0.0 <= parameter.place(value) <= 1.0 for value in values)
+    assert all(parameter.allows(end) for end in parameter.ends)
+    assert all(parameter.allows(item) for value in values for item in parameter.simpler(value))
+    json.dumps(parameter.record(), allow_nan=False)
+    assert str(parameter)
+    assert eval(repr(parameter), vars(rf) | {"inf": math.inf}) == parameter
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS, ids=repr)
+def test_a_value_and_its_place_go_together(parameter) -> None:
+    for u in np.linspace(0.0, 1.0, 23):
+        value = parameter.value(u)
+        again = parameter.value(parameter.place(value))
+        assert again == (pytest.approx(value, rel=1e-12, abs=1e-12) if type(value) is float else value)
