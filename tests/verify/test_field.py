@@ -10,8 +10,7 @@ from mipsim import referee as rf
 from mipsim.referee.judging.judge import spread_points
 from mipsim.referee.replication import replicate
 from mipsim.referee.values import read
-from mipsim.theory.one_run import p_value
-from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
+from mipsim.tradeoff import GaussianTradeOff
 from verify.field.laws.gaussian_accounting import (
     ADDED,
     REPLACED,
@@ -161,10 +160,6 @@ def test_the_cells_of_two_of_three_steps_hold_what_draws_show() -> None:
     assert result.error < 1e-4
 
 
-def test_the_tight_advantage() -> None:
-    assert float(ApproxDPTradeOff(1.0, 0.0).advantage()) == pytest.approx(math.tanh(0.5), rel=1e-12)
-
-
 def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:
     curve = mi.dpsgd(1.0, 0.05, 100, neighbours="remove")
     both = [curve.epsilon_bounds(1e-5)[0], curve.inverse().epsilon(1e-5)]
@@ -180,10 +175,3 @@ def test_a_direction_that_may_be_worse_is_counted(monkeypatch: pytest.MonkeyPatc
     turned = composed_epsilon(1.0, 0.05, 100, -5.0)
     assert turned.value + turned.error >= right.value + right.error - 1e-9
     assert turned.error >= right.error
-
-
-def test_a_p_value_by_hand():
-    """Two of two right at epsilon = log 3 (each right with probability 3/4); delta adds 2 m delta max((7/16 - 0)/1 ..., 1/2)."""
-    assert p_value(10, 2, 2, np.log(3.0), 0.0) == pytest.approx(9 / 16)
-    # P(fewer than 2) = 7/16; 1 less with probability 1/16: (6/16)/1; 2 less: (7/16)/2.
-    assert p_value(10, 2, 2, np.log(3.0), 0.01) == pytest.approx(9 / 16 + 0.2 * 6 / 16)

@@ -111,14 +111,6 @@ def test_studies_and_figures_are_listed(argv: tuple[str, ...]) -> None:
     assert len(lines) > 15
 
 
-@pytest.mark.system
-def test_an_unknown_claim_ends_with_close_names() -> None:
-    lines, text = output_of("verify", "azize-thm-31")
-    assert lines == []
-    assert text[-1].startswith("status 2")
-    assert "did you mean azize-thm-" in text[0]
-
-
 def test_every_listed_point_has_all_parameters():
     """A recorded counterexample leaves out what does not matter there; the register restores it."""
     lacking = [
