@@ -117,7 +117,8 @@ class LeavingOnCtrlC:
 
     Where compiled code calls Python, as when garbage is collected, a KeyboardInterrupt is lost or comes out as another error. So SIGALRM
     raises it again every `AGAIN` seconds until the block is left; not while it unwinds the block, which a second Ctrl-C does not cut
-    short either. A block that ends before that, or by another error, is left by KeyboardInterrupt all the same.
+    short either. A block that ends before that, or by another error, is left by KeyboardInterrupt all the same. Nothing is raised where a
+    context is entered or left: what it set would stay set, as JAX's trace, or float64 in the user's own process.
 
     A signal that is ignored, as `nohup` asks for, stays ignored. Outside the main thread, and where the process has handlers of its own,
     the block changes nothing.
@@ -160,8 +161,10 @@ class LeavingOnCtrlC:
             self._stop = KeyboardInterrupt()
             if not self._left:  # once: presses that come faster than the alarm must not put it off
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+        if frame is not None and _enters_or_leaves(frame, _CONTEXTLIB):
+            return
         while frame is not None:
-            if frame.f_code in _ENTERING_AND_LEAVING:
+            if frame.f_code in _ENTERING_AND_LEAVING or _sets_state(frame):
                 return
             frame = frame.f_back
         unwinding = sys.exception()
@@ -196,6 +199,19 @@ class LeavingOnCtrlC:
 
 
 _ENTERING_AND_LEAVING = (LeavingOnCtrlC.__enter__.__code__, LeavingOnCtrlC.__exit__.__code__)
+_CONTEXTLIB = contextmanager.__code__.co_filename
+_JAX = f"{os.sep}jax{os.sep}"
+
+
+def _enters_or_leaves(frame: FrameType, place: str) -> bool:
+    return frame.f_code.co_name in ("__enter__", "__exit__") and place in frame.f_code.co_filename
+
+
+def _sets_state(frame: FrameType) -> bool:
+    """Whether JAX sets its trace or a setting here, which what is raised would leave set for the calls that follow."""
+    of_jax, caller = _JAX in frame.f_code.co_filename, frame.f_back
+    set_here = _enters_or_leaves(frame, _JAX) or frame.f_code.co_name in ("set_trace", "set_axis_env")
+    return of_jax and (set_here or (caller is not None and _enters_or_leaves(caller, _CONTEXTLIB)))
 
 
 def _is_free(number: int, handler: Any) -> bool:

@@ -57,6 +57,52 @@ def test_every_long_public_call_is_guarded():
     assert not [call for call in calls if call.__code__ is not guard]
 
 
+TRACING = """
+import signal, sys
+import jax
+from mipsim import _precision, _signals
+
+if {control}:
+    _signals._sets_state = _signals._enters_or_leaves = lambda *_: False
+
+def pressing(frame, event, _):
+    code, caller = frame.f_code, frame.f_back.f_code.co_name
+    if (event, code.co_name, caller) == {place!r} and code.co_filename.endswith({file!r}):
+        sys.settrace(None)
+        signal.getsignal(signal.SIGINT)(signal.SIGINT, frame)
+    return pressing
+
+def state():
+    return jax.config.jax_enable_x64, jax.config.jax_debug_infs, jax._src.core.trace_state_clean()
+
+jax.config.update("jax_debug_infs", True)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+before = state()
+try:
+    with _signals.LeavingOnCtrlC():
+        sys.settrace(pressing)
+        with _precision.exact_scope("float32"):
+            jax.jit(lambda x: jax.numpy.sin(x).sum()).trace(1.0)
+except KeyboardInterrupt as stop:
+    at_hand = stop  # as the interactive prompt keeps it
+    print("left", state() == before)
+"""
+SETTING = {
+    "jax/_src/core.py": ("return", "set_trace", "__enter__"),
+    "jax/_src/config.py": ("call", "__exit__", "exact_scope"),
+    "contextlib.py": ("return", "__enter__", "<module>"),
+}
+"""File -> what happens there, in which function, called by which."""
+
+
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("file", SETTING)
+def test_ctrl_c_leaves_no_setting_of_jax_behind(file, control):
+    """A tracer of the call that was left, or float64, was met by the next call of the process."""
+    ended = program(TRACING, file=file, place=SETTING[file], control=control)
+    assert (ended.stdout, ended.stderr) == (f"left {not control}\n", "")
+
+
 DROPPING = """
 import ctypes, gc, signal, sys, threading, time, weakref
 from mipsim._signals import LeavingOnCtrlC
