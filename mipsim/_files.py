@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mipsim._signals import unfinished
+from mipsim._validation import file_path
 from mipsim._words import printable
 
 PATIENCE = 30.0
@@ -88,8 +89,9 @@ def replace_file(
             unfinished.difference_update(beside)
 
 
-def writable_folder(name: str, folder: Path, *, make: bool = True) -> Path:
+def writable_folder(name: str, folder: object, *, make: bool = True) -> Path:
     """Make `folder` if need be, unless `make` is False, and return it, or raise a single sentence why nothing can be written there."""
+    folder = file_path(name, folder)
     try:
         if make:
             folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ import dataclasses
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._words import no_such, printable, quoted
+from mipsim._words import kind_of, no_such, printable, quoted
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -115,7 +115,7 @@ def held(name: str, value: object, *, coins: bool = True) -> np.ndarray:
     if lost := _lost(value, coins):
         raise ValueError(f"{name} {lost}")
     if (array := _read(value)) is None or (array.dtype.kind == "O" and array.ndim == 0):
-        raise ValueError(f"{name} is {type(value).__name__}; it must be an array of real numbers")
+        raise ValueError(f"{name} is {kind_of(value)}; it must be an array of real numbers")
     if not coins and array.dtype.kind == "b":
         raise ValueError(f"{name} {_LOGICAL}")
     return array
@@ -144,7 +144,7 @@ def _lost(value: object, coins: bool) -> str:
     if isinstance(value, np.ma.MaskedArray):
         return "is a masked array, whose mask would be dropped; give the entries that count, as in x.compressed()"
     if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
-        return f"is a {type(value).__name__}, of which the bare numbers would be read; give np.asarray of it if they are meant"
+        return f"is a {kind_of(value)}, of which the bare numbers would be read; give np.asarray of it if they are meant"
     if isinstance(value, _TEXTS[1:]):
         return "holds bytes; it must hold real numbers"
     if not isinstance(value, (list, tuple)) or (kinds := set(map(type, value))) <= {float, int}:
@@ -170,7 +170,7 @@ def _as_float64(name: str, array: np.ndarray, value: object) -> Array:
                 f"{name} has the column {quoted(column)}, which holds other things than numbers; every column must hold real numbers"
             )
         other = array.flat[fine.index(False)]
-        raise ValueError(f"{name} holds an entry of type {type(other).__name__}; it must hold real numbers")
+        raise ValueError(f"{name} holds an entry of type {kind_of(other)}; it must hold real numbers")
     if array.dtype.kind in "iu" and array.size and not -_EXACT <= array.min() <= array.max() <= _EXACT:
         array = array.astype(object)
     if array.dtype.kind == "O" or array.dtype.itemsize > 8:
@@ -306,7 +306,7 @@ def file_path(name: str, value: object) -> Path:
     ValueError: checkpoint is int; it must be the path of a file
     """
     if not isinstance(value, (str, os.PathLike)):
-        raise ValueError(f"{name} is {type(value).__name__}; it must be the path of a file")
+        raise ValueError(f"{name} is {kind_of(value)}; it must be the path of a file")
     return Path(value)
 
 
@@ -319,7 +319,9 @@ def refuse_class(name: str, value: object, what: str) -> None:
     ValueError: claim is the class float; it must be a number: call the class
     """
     if isinstance(value, type):
-        raise ValueError(f"{name} is the class {value.__name__}; it must be {what}: call the class")
+        raise ValueError(
+            f"{name} is the class {printable(value.__name__, 40)}; it must be {what}: call the class"
+        )
 
 
 def choice(name: str, value: object, allowed: Sequence[str]) -> str:
@@ -355,7 +357,21 @@ def words(name: str, value: object) -> str:
     return value
 
 
-def member(name: str, value: Any, kinds: type | tuple[type, ...], what: str) -> Any:
+def texts(name: str, value: Any) -> dict[str, str]:
+    """Return a mapping from text to text, such as what a page shows below its head; empty for None.
+    >>> texts("about", {"seed": 0})
+    Traceback (most recent call last):
+    ...
+    ValueError: about holds 0; it must hold text by names
+    """
+    held = dict({} if value is None else member(name, value, Mapping, "text by names"))
+    for entry in (part for pair in held.items() for part in pair):
+        if not isinstance(entry, str):
+            raise ValueError(f"{name} holds {quoted(entry)}; it must hold text by names")
+    return held
+
+
+def member(name: str, value: Any, kinds: Any, what: str) -> Any:
     """Return `value` if it belongs to a family, or is of a class; `what` it must be, in words, ends the sentence.
     >>> member("claim", None, float, "a number")
     Traceback (most recent call last):
@@ -364,7 +380,7 @@ def member(name: str, value: Any, kinds: type | tuple[type, ...], what: str) -> 
     """
     refuse_class(name, value, what)
     if not isinstance(value, kinds):
-        raise ValueError(f"{name} is {printable(type(value).__name__, 40)}; it must be {what}")
+        raise ValueError(f"{name} is {kind_of(value)}; it must be {what}")
     return value
 
 
@@ -372,9 +388,7 @@ def moments(name: str, value: Any, *more: str) -> Any:
     """Return `value` if it has a mean and a covariance, and these attributes too, as a distribution has."""
     refuse_class(name, value, "a distribution or moments")
     if not all(hasattr(value, part) for part in ("mean", "covariance", *more)):
-        raise ValueError(
-            f"{name} is {printable(type(value).__name__, 40)}; it must be a distribution or moments"
-        )
+        raise ValueError(f"{name} is {kind_of(value)}; it must be a distribution or moments")
     return value
 
 

@@ -44,6 +44,11 @@ def quoted(value: Any, most: int = 40) -> str:
     return printable(text, most)
 
 
+def kind_of(value: Any) -> str:
+    """The name of its class, which another may have written."""
+    return printable(type(value).__name__, 40)
+
+
 def plural(amount: int, noun: str) -> str:
     """Write an amount with its noun."""
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")

@@ -1,14 +1,16 @@
 """A right call of every public name: the tests put what is wrong in the place of each argument."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.polynomial import Polynomial
 
 import mipsim as mi
-from mipsim import bands, nn, special, theory, tradeoff
+from mipsim import bands, data, engine, nn, special, theory, tradeoff
 from mipsim import referee as rf
 from mipsim.audits import RunningAudit
 from mipsim.mechanisms.expansion import mean_expansion
@@ -68,6 +70,39 @@ def _curve(noise: float) -> Any:
 def _unit(**at: Any) -> Any:
     return 1.0
 
+
+def _half(rate: float) -> float:
+    return 0.5 * rate
+
+
+def _rates(fpr: Any) -> Any:
+    return 1.0 - fpr, fpr
+
+
+def _unnamed(call: Callable[..., Any], *names: str, more: Any = ()) -> Callable[..., Any]:
+    """The call, whose first arguments have no names of their own."""
+
+    @wraps(call)
+    def named(**given: Any) -> Any:
+        return call(*(given.pop(name) for name in names), *more, **given)
+
+    return named
+
+
+STATEMENT = rf.Statement(
+    name="s",
+    says="so",
+    source="here",
+    kind=rf.Bound(),
+    domain={"x": rf.Real(0.0, 1.0)},
+    claimed=_unit,
+    truth=_unit,
+    control=rf.Control({"x": 0.5}),
+)
+JUDGED = rf.judge(STATEMENT, at={"x": 0.5})
+AUDITED = mi.audit(SCORES, COINS, design="independent", runs=200)
+PLAYED_ONCE = mi.Histogram(np.array([0.0]), np.array([1, 2]), np.array([2, 1]))
+MOMENTS = [1.0, 0.0, 1.0, 0.0, 3.0]
 
 Calls = list[tuple[Callable[..., Any], dict[str, Any]]]
 OF_NUMBERS: Calls = [
@@ -186,6 +221,8 @@ CALLS: Calls = [
     (mi.play_many, {"game": GAME, "attacks": [SCALAR], **PLAY}),
     (mi.play_targets, {"game": GAME, "attack": SCALAR, "targets": [[1.0, 2.0]], **PLAY}),
     (mi.decide, {"game": GAME, "attack": SCALAR, "claim": CURVE, "games": 9, "seed": 0, "kind": "equality", "tolerance": 0.1, "confidence": 0.9, "least_rate": 0.01, "progress": False}),
+    (mi.ManyHistogram, {"histograms": (PLAYED_ONCE, PLAYED_ONCE), "pooled": PLAYED_ONCE, "names": ("a", "b")}),
+    (engine.describe, {"thing": 1.0}),
     (mi.Until, {"claim": CURVE, "kind": "equality", "tolerance": 0.1, "confidence": 0.9, "least_rate": 0.01, "thresholds": 64}),
     (mi.exact.exact_law, {"game": GAME, "attack": mi.CovarianceScore(LAW, 5)}),
     (mi.plot, {"curves": CURVE, "log": False}),
@@ -195,9 +232,11 @@ CALLS: Calls = [
     (tradeoff.NoncentralChiSquareTradeOff, {"d": 3.0, "out_noncentrality": 0.0, "in_noncentrality": 1.0}),
     (tradeoff.account, {"noise_multiplier": 1.0, **SCHEME, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
     (tradeoff.calibrate, {"curve_of_noise": _curve, "advantage": 0.1, "least": 0.1, "most": 1e3, "both_directions": True}),
-    (lambda curve, copies, accuracy: tradeoff.compose(curve, copies=copies, accuracy=accuracy), {"curve": CURVE, "copies": 2, "accuracy": 1e-4}),
-    (lambda curve: tradeoff.convex_hull(curve, CURVE), {"curve": CURVE}),
-    (lambda curve, weights: tradeoff.mix(curve, CURVE, weights=weights), {"curve": CURVE, "weights": [0.5, 0.5]}),
+    (_unnamed(tradeoff.compose, "curve"), {"curve": CURVE, "copies": 2, "accuracy": 1e-4, "epsilon_accuracy": 1e-3}),
+    (_unnamed(tradeoff.convex_hull, "curve", more=[CURVE]), {"curve": CURVE}),
+    (_unnamed(tradeoff.mix, "curve", more=[CURVE]), {"curve": CURVE, "weights": [0.5, 0.5]}),
+    (tradeoff.bounds_from_rates, {"rates": _rates, "log_fpr": [-1.0], "error": 0.0, "relative": 1e-14}),
+    (tradeoff.InverseFoldedLaplaceTradeOff, {"mu": 1.0}),
     (tradeoff.stochastic_composition, {"curves": [CURVE, CURVE], "weights": [0.5, 0.5], "points": 1024}),
     (mi.dpsgd, {"noise_multiplier": 1.0, **SCHEME}),
     (mi.find_noise_multiplier_for_advantage, {"advantage": 0.1, **NOISE}),
@@ -215,6 +254,15 @@ CALLS: Calls = [
     (mi.audit, {"scores": {"a": SCORES, "b": COINS}, "design": "independent", "runs": 200, "columns": {"score": "a", "member": "b"}}),
     (rf.Bound, {"unit": "number", "floor": 1e-9}),
     (rf.Ceiling, {"value": 1.0, "source": "here", "start": 1.0, "below": False}),
+    (_unnamed(rf.Choice, "values", more=["a"]), {"values": 0.5, "meaning": "so"}),
+    (rf.Fixed, {"fixed": 0.5, "meaning": "so"}),
+    (rf.controlled, {"statement": JUDGED.statement}),
+    (rf.gap_in, {"outcome": JUDGED, "unit": "advantage", "at": {"x": 0.5}}),
+    (_unnamed(rf.grid, "base"), {"base": {"law": "uniform"}, "several": (2, 4)}),
+    (rf.load, {"where": "here"}),
+    (rf.report, {"results": JUDGED, "folder": "here", "facts": {"seed": "0"}}),
+    (rf.report_audit, {"audit": AUDITED, "folder": "here", "about": {"seed": "0"}}),
+    (_unnamed(rf.rows, "base", "names", "values"), {"base": {"law": "uniform"}, "names": "n p", "values": (2, 0.5)}),
     (rf.Control, {"at": {"x": 1.0}, "shift": 0.03, "attained": False}),
     (rf.Draws, {"out": [0.0, 1.0], "inside": [1.0, 2.0], "how": "so", "size": 5, "epsilon": 0.0}),
     (rf.Equality, {"tolerance": 0.1, "unit": "number", "floor": 1e-4}),
@@ -228,8 +276,8 @@ CALLS: Calls = [
     (rf.Whole, {"low": 1, "high": 9, "log": False, "meaning": "so"}),
     (rf.Replication, {"value": 1.0, "low": 0.5, "high": 1.5, "what": "so", "how": "so", "claim": 1.0, "size": 5, "one_sided": False}),
     (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _unit, "truth": _unit, "where": _unit, "defer_where": False, "derivation": "", "corrects": "", "uses": (), "formula": "", "snippet": ""}),
-    (rf.judge, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), "at": {"x": 0.5}, **STUDIES, "budget": "1 probes"}),
-    (rf.hunt, {"statement": rf.Statement(name="s", says="so", source="here", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)}, claimed=_unit, truth=_unit), **STUDIES, "budget": "32 probes"}),
+    (rf.judge, {"statement": STATEMENT, "at": {"x": 0.5}, **STUDIES, "budget": "1 probes"}),
+    (rf.hunt, {"statement": STATEMENT, **STUDIES, "budget": "32 probes"}),
     (rf.limit_verdict, {"sizes": [100.0 * 2**k for k in range(8)], "gaps": [0.1] * 8, "tolerance": 0.5}),
     (theory.azize.scalar_leakage, {"data": LAW, "aimed": [1.0, 2.0], "target": [1.0, 2.0], "n": 5}),
     (theory.azize.advantage, {"leakage": 1.0}),
@@ -237,6 +285,12 @@ CALLS: Calls = [
     (theory.azize.mean_tradeoff, {"leakage": 1.0}),
     *((call, {"leakage": 1.0, "sampling_rate": 0.5}) for call in (theory.azize.subsampled_tradeoff_printed, theory.azize.subsampled_tradeoff_corrected)),
     (theory.azize.misspecified_advantage, {"scalar": 0.5, "under_the_root": 1.0}),
+    (theory.azize_moments.cumulants, {"central_moments": MOMENTS}),
+    (theory.azize_moments.standardised_sum_moments, {"central_moments": MOMENTS, "rows": 4}),
+    (theory.azize_moments.inside_moments, {"central_moments": MOMENTS, "t": 1.0, "rows": 4}),
+    (theory.azize_moments.mean_polynomial, {"t": 1.0, "skewness": 0.0, "n": 4}),
+    (theory.azize_moments.subsampled_polynomial, {"t": 1.0, "skewness": 0.0, "k": 4, "sampling_rate": 0.5}),
+    *((call, {"polynomial": Polynomial([1.0, 2.0]), "moments": MOMENTS}) for call in (theory.azize_moments.expectation, theory.azize_moments.mean_and_variance)),
     (theory.azize.delta_epsilon, {"leakage": 1.0, "epsilon": 1.0}),
     (theory.azize.effective_mu, {"weights": [1.0, 2.0], "data": LAW, "target": [1.0, 2.0], "n": 5}),
     (theory.izzo.eta_from_dp, {"epsilon": 1.0, "delta": 0.0}),
@@ -247,10 +301,13 @@ CALLS: Calls = [
     (theory.izzo.sufficient_noise_scale, {"eta": 0.1, "sigma": 1.0}),
     (theory.izzo.dp_noise_scale, {"eta": 0.1, "sensitivity": 1.0}),
     (theory.izzo.mip_tradeoff, {"eta": 0.1, "slope": 2.0}),
-    (theory.izzo.corollary_10_eta, {"c": 10.0, "dimension": 3}),
+    *((call, {"c": 10.0, "dimension": 3}) for call in (theory.izzo.corollary_10_eta, theory.izzo.corollary_10_interval)),
+    (theory.izzo.corollary_10_bounds, {"c": 10.0, "dimension": 3, "moment": 2.0}),
     *((getattr(theory.izzo_example, name), {"n": 6, "reading": "proof"}) for name in ("special_sum", "last_record", "sensitivity", "moments")),
     (theory.izzo_example.fingerprint_eta, {"n": 6}),
+    (theory.izzo_example.mip_wins_from, {"n": 6, "sigma": 1.0}),
     *((call, {"mu": 1.0}) for call in (theory.kaissis.laplace_tradeoff, theory.kaissis.gaussian_tradeoff, theory.kaissis.gaussian_dptm, theory.kaissis.laplace_dptm)),
+    (theory.kaissis.FoldedGaussianTradeOff, {"mu": 1.0}),
     (theory.kaissis.symmetrised, {"j": CURVE}),
     (theory.kaissis.sampled_tradeoff, {"j": CURVE, "sampling_rate": 0.5}),
     *((call, {"sensitivities": [1.0, 2.0], "deviations": [1.0, 2.0]}) for call in (theory.kaissis.averaged_noncentrality, theory.kaissis.weighted_noncentrality)),
@@ -266,6 +323,10 @@ CALLS: Calls = [
     (theory.leemann.noise_for_step_mu, {"mu": 1.0, "d": 3, "n": 5, "susceptibility": 1.0, "clip": 1.0}),
     (theory.leemann.noise_for_dp, {"mu": 1.0, "n": 5, "clip": 1.0, "replace": True}),
     (theory.one_run.p_value, {"canaries": 100, "guesses": 10, "right": 9, "epsilon": 1.0, "delta": 0.0}),
+    (theory.one_run.refuses_curve, {"canaries": 100, "guesses": 10, "right": 9, "fpr_at": _half, "significance": 0.05}),
+    (theory.one_run.largest_refused, {"refused": _half, "least": 0.0, "most": 0.5}),
+    (theory.one_run.least_tail, {"guesses": [1, 2], "right": [1, 2], "epsilon": 0.0}),
+    (theory.one_run.of_two_records, {"epsilon": 0.5, "delta": 0.25}),
     (theory.one_run.refuses_gdp, {"canaries": 100, "guesses": 10, "right": 9, "mu": 1.0, "significance": 0.05}),
     (theory.one_run.refuses_epsilon, {"canaries": 100, "guesses": 10, "right": 9, "epsilon": 1.0, "delta": 0.0, "significance": 0.05, "records": 1, "runs": 1}),
     (theory.one_run.refuses_order, {"guesses": [16, 64], "right": [16, 50], "epsilon": 1.0, "significance": 0.05}),
@@ -275,6 +336,15 @@ CALLS: Calls = [
     (nn.RMIA, {"descent": DESCENT, "population": [0, 1], "outside": SHADOWS, "gamma": 2.0, "offline_a": 0.3}),
     (nn.LiRA, {"descent": DESCENT, "outside": SHADOWS, "shared_variance": False}),
     (nn.Descent, {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1, "sampling": "shuffled", "clip": 1.0, "noise_multiplier": 0.0, "part": "trained", "releases": "steps"}),
+    (nn.SummedOverSteps, {"descent": nn.Descent(NETWORK, START, ROWS, COINS[:12], batch=4, steps=2, rate=0.1), "attack": SCALAR, "part": "trained", "printed_sign": False, "background": (ROWS, COINS[:12])}),
+    (nn.shadow_models, {"game": mi.RandomTarget(DESCENT, DESCENT.records(), n=4), "count": 2, "member": False, "seed": 0}),
+    (nn.mahalanobis_canary, {"candidates": ROWS, "moments": mi.ShrunkMoments(ROWS)}),
+    *((call, {"split": "train", "directory": "here"}) for call in (data.cifar10, data.fashion_mnist)),
+    (data.adult, {"split": "train", "encoding": "ordinal", "directory": "here"}),
+    (data.imagenet, {"split": "train", "directory": "here", "records": 9}),
+    (data.location30, {"directory": "here"}),
+    (data.snli, {"split": "train", "directory": "here", "records": 9, "width": 8}),
+    (data.fetch, {"dataset": "imagenet32", "directory": "here"}),
     (nn.blank, {"shape": (2, 2), "count": 1}),
     (nn.convolutional, {"inputs": (8, 8, 1), "channels": (2, 2, 2), "outputs": 2}),
     (nn.dirac_canary, {"d": 3, "norm": 1.0, "coordinate": 0}),
@@ -286,9 +356,18 @@ CALLS: Calls = [
     (nn.per_example_gradients, {"network": NETWORK, "parameters": START, "x": ROWS, "y": COINS[:12], "part": "trained", "memory": 2**29}),
     (nn.features, {"network": nn.layered((2,), (3,), 2), "parameters": nn.layered((2,), (3,), 2).start(0), "x": ROWS}),
     (nn.train, {"network": NETWORK, "x": ROWS, "y": COINS[:12], "epochs": 1, "rate": 0.1, "batch": 4, "optimiser": "sgd", "sampling": "shuffled", "clip": 1.0, "noise_multiplier": 0.0, "views": 0, "seed": 0}),
-    *((getattr(special.noncentral_chi_square, name), {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("sf", "logcdf", "logsf", "logpdf")),
+    *((getattr(special.noncentral_chi_square, name), {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("sf", "logcdf", "logsf", "logpdf", "log_tails")),
     *((getattr(special.noncentral_chi_square, name), {"q": [0.1, 0.2], "d": 3.0, "noncentrality": 1.0}) for name in ("ppf", "isf")),
+    *((getattr(special.noncentral_chi_square, name), {"log_q": [-1.0, -2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("logppf", "logisf")),
 ]  # fmt: skip
 
 WORDS_OF_USERS = ("", "so", "s", "here", "n", "number")
 """What stands above where a user writes words of their own."""
+MADE = (
+    *(mi.Account, mi.AccountComparison, mi.Audit, mi.AveragedTradeOff, mi.BoundedTradeOff, mi.Comparison),
+    *(mi.ComposedTradeOff, mi.ConvexHullTradeOff, mi.CurveBounds, mi.EmpiricalTradeOff, mi.TrainedClassifier),
+    *(tradeoff.Vertices, mi.exact.ExactTradeOff, bands.CurveBand, bands.OrderingComparison),
+    *(data.DataError, data.DataSet, nn.Network, nn.Steps, theory.izzo_example.Moments),
+    *(rf.LimitVerdict, rf.Outcome, rf.Point, rf.Verdict),
+)
+"""What functions of the library make and a user does not."""

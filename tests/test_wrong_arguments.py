@@ -4,6 +4,7 @@ The calls are those of a table; every argument of a call is tried that holds a n
 """
 
 import decimal
+import importlib
 import inspect
 import math
 import random
@@ -18,7 +19,7 @@ import pytest
 import scipy.sparse
 
 from tests.faults.hostile_files import MOST_TEXT, hidden
-from tests.right_arguments import CALLS, OF_NUMBERS, WORDS_OF_USERS
+from tests.right_arguments import CALLS, MADE, OF_NUMBERS, WORDS_OF_USERS
 
 EVERYWHERE = [
     bytearray(b"1"),
@@ -108,46 +109,61 @@ class Odd:
         return "odd\x1b[2J"
 
 
+Odd.__name__ = Odd.__qualname__ = "Odd\x1b[2J"
+
+
 KINDS: dict[str, Any] = {
     "nothing": None, "a flag": True, "a word": "no", "words that steer": "\x1b[2J\nx", "bytes": b"x", "a complex number": 1j,
     "NaN": math.nan, "infinity": math.inf, "a number of 401 digits": 10**400, "an array": np.array([1.0, 2.0, 3.0]),
     "an array of flags": np.array([True, False]), "a large array": np.arange(5000.0), "a cube": np.zeros((2, 2, 2)),
     "an array of words": np.array(["a", "b"]), "a ragged list": [[1.0], [1.0, 2.0]], "an empty list": [], "a dictionary": {"a": 1},
-    "a set": {1.0}, "an object": Odd(), "a class": float, "a function": lambda *_: None, "a list with such a number": [10**400, 1],
+    "a set": {1.0}, "an object": Odd(), "a class": float, "an odd class": Odd, "a function": lambda *_: None, "a list with such a number": [10**400, 1],
     "an array of no sides": np.array(1.0),
 }  # fmt: skip
 """What may stand in the place of any argument."""
-NUMBERS = {"infinity", "an array of no sides"}
-ARRAYS = {"an array", "an array of flags", "a large array", "a cube", "an empty list"}
+VECTORS = {"an array", "a large array"}
+PLAIN = {"nothing", "a flag", "a word", "words that steer", "a number of 401 digits"}
+BROADCAST = ("alpha", "fpr", "delta", "epsilon", "prior", "prior_success", "log_fpr", "x", "q", "log_q", "d", "noncentrality")  # fmt: skip
+OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
+ALSO: dict[str, set[str]] = {
+    "thing": set(KINDS), "several": set(KINDS), "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
+    "values": {*PLAIN, "a ragged list", "a list with such a number"}, "skewness": {"NaN", "infinity"}, "claim": {"NaN", "infinity"},
+    "scores": {"a word", "words that steer"},
+    **{key: {"infinity"} for key in ("x", "thresholds", "moment", "value", "high", "clip")},
+    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale")},
+    **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "shape", "hidden", "count")},
+}  # fmt: skip
+"""What is right in the place of some arguments beside what is right where theirs is."""
 
 
-def fits(name: str, right: Any, kind: str, default: Any) -> bool:
+def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) -> bool:
     """Whether a value of a kind may be right in the place of a right value; of these a sentence is as good as none."""
-    if (name, kind) in (("progress", "a function"), ("limit", "a function"), ("claim", "NaN")):
-        return True
-    if name == "scores" and kind in ("a word", "words that steer"):  # the name of a file
+    written = "" if parameter is None else parameter.annotation
+    numbers_alone = getattr(written, "__name__", str(written)).removesuffix(" | None") in ("float", "int")
+    if kind in ALSO.get(name, ()) and not (numbers_alone and kind in OF_ANY_SHAPE):
         return True
     if kind == "nothing":
-        return default is None
+        return parameter is not None and parameter.default is None
     if isinstance(right, bool):
         return kind == "a flag"
     if isinstance(right, str):
         return kind in ("a word", "words that steer") and right in WORDS_OF_USERS
     if callable(right) and not hasattr(right, "beta"):
-        return kind in ("a function", "a class")
-    if isinstance(right, (int, float)):
-        return kind in NUMBERS | ARRAYS
+        return kind in ("a function", "a class", "an odd class")
+    if kind == "an array of flags":
+        return not numbers_alone and name in (*MAY_BE_TRUE, "point", "aimed", "out", "inside")
+    if kind in OF_ANY_SHAPE and not numbers_alone and name in BROADCAST:
+        return True
+    if isinstance(right, (int, float)):  # that of NumPy without sides is a number
+        return kind == "an array of no sides" or (kind in VECTORS and not numbers_alone)
     if isinstance(right, (list, tuple, np.ndarray)):
-        return kind in NUMBERS | ARRAYS
-    if isinstance(right, dict):
-        return kind == "a dictionary"
-    return kind == "a function"
+        return kind in VECTORS
+    return kind == "a dictionary" if isinstance(right, dict) else kind == "a function"
 
 
 def wrong_of(call: Callable[..., Any], right: dict[str, Any], name: str, kind: str) -> str:
     """What is wrong with how a wrong kind is met; nothing where it is refused as it should be, or is right in its place."""
-    parameter = inspect.signature(call).parameters.get(name)
-    known = fits(name, right[name], kind, None if parameter is None else parameter.default)
+    known = fits(name, right[name], kind, signature(call).parameters.get(name))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -164,6 +180,31 @@ def wrong_of(call: Callable[..., Any], right: dict[str, Any], name: str, kind: s
         except Exception as error:
             return f"{type(error).__name__}: {str(error)[:100]}"
     return "" if known else "accepted"
+
+
+def test_every_public_name_has_a_row() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parents[1] / "docs")
+        reference = importlib.import_module("_public_names")
+    rows = {inspect.unwrap(getattr(call, "__func__", call)) for call, _ in CALLS}
+    public = {
+        f"{module}.{name}": getattr(importlib.import_module(module), name)
+        for package in reference.PACKAGES
+        for module, names in reference.names_of(package).items()
+        for name in names
+    }
+    lacking = [
+        name
+        for name, value in public.items()
+        if callable(value) and not inspect.isabstract(value) and inspect.unwrap(value) not in rows
+        if value not in MADE and signature(value).parameters.keys() - {"self"}
+    ]
+    assert not lacking
+
+
+def signature(call: Callable[..., Any]) -> inspect.Signature:
+    """What a call takes; a class takes what its `__init__` does, whatever its own class says."""
+    return inspect.signature(call.__init__ if isinstance(call, type) else call)
 
 
 EVERY = [(call, right, name, kind) for call, right in CALLS for name in right for kind in KINDS]

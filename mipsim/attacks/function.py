@@ -7,7 +7,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from mipsim._pure import call_pure, takes
-from mipsim._validation import choice, refuse_class
+from mipsim._validation import choice, member
 from mipsim.attacks.base import AbstractAttack
 
 
@@ -40,11 +40,7 @@ class FunctionAttack(AbstractAttack):
     def __check_init__(self) -> None:
         if self.declared is not None:
             choice("declared", self.declared, ("linear", "quadratic"))
-        refuse_class("function", self.function, "a function")
-        if not callable(self.function):
-            raise ValueError(
-                f"function is {type(self.function).__name__}; it must be callable(target, output)"
-            )
+        member("function", self.function, Callable, "callable(target, output)")
         takes("attack", self.function, ("target", "output"))
 
     def score(self, target: Float[Array, " d"], output: Array) -> Float[Array, ""]:
@@ -53,9 +49,5 @@ class FunctionAttack(AbstractAttack):
 
 def as_attack(attack: AbstractAttack | Callable[..., Any]) -> AbstractAttack:
     """Wrap a plain function `(target, output) -> scalar` as an attack; pass an attack through."""
-    refuse_class("attack", attack, "an attack")
-    if not callable(attack) and not isinstance(attack, AbstractAttack):
-        raise ValueError(
-            f"attack is {type(attack).__name__}; it must be an attack, or callable(target, output)"
-        )
+    member("attack", attack, (AbstractAttack, Callable), "an attack, or callable(target, output)")
     return attack if isinstance(attack, AbstractAttack) else FunctionAttack(attack)

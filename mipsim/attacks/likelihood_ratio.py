@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, member, positive_definite_factor, refuse_class
+from mipsim._validation import finite_vector, member, positive_definite_factor
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.distributions.base import AbstractDistribution
@@ -111,7 +112,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         release = mechanism.plain_mean(n) if data.sum_ratio() is not None else None
         if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
             raise ValueError(
-                f"the likelihood ratio of {_spell(mechanism)} on {type(data).__name__} data is intractable; it is for "
+                f"the likelihood ratio of {_spell(mechanism)} on {kind_of(data)} data is intractable; it is for "
                 "EmpiricalMean of Bernoulli, Exponential or (also noisy) diagonal Gaussian data"
             )
         self.data = data
@@ -125,7 +126,7 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
         if self.aim is not None and not data.in_support(self.aim):
             raise ValueError(
-                f"target is outside the support of {type(data).__name__} data, so that with it in the output "
+                f"target is outside the support of {kind_of(data)} data, so that with it in the output "
                 "is impossible without it; give a point of the support"
             )
 
@@ -182,9 +183,7 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
 
     def __init__(self, data: Gaussian, n: int, target: object = None) -> None:
         self.n = EmpiricalMean().rows(n)
-        if not isinstance(data, Gaussian):
-            refuse_class("data", data, "Gaussian")
-            raise ValueError(f"data is {type(data).__name__}; it must be Gaussian")
+        member("data", data, Gaussian, "Gaussian")
         self.mean = data.mean
         covariance = np.diag(data.covariance) if data.is_product else data.covariance
         positive_definite_factor("covariance", covariance)
@@ -206,5 +205,5 @@ class GaussianLikelihoodRatio(AbstractQuadraticAttack):
 
 def _spell(mechanism: AbstractMechanism) -> str:
     base = getattr(mechanism, "base", None)
-    name = type(mechanism).__name__
+    name = kind_of(mechanism)
     return name if base is None else f"{name}({_spell(base)})"

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from mipsim._validation import choice
+from mipsim._validation import choice, member
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 
@@ -65,10 +65,7 @@ class OfflineLiRA(AbstractAttack):
     kind: str = eqx.field(static=True)
 
     def __init__(self, statistic: Callable[[Array], Array], *, score: str = "one_sided") -> None:
-        if not callable(statistic):
-            raise ValueError(
-                f"statistic is {type(statistic).__name__}; it must be callable(release) -> scalar"
-            )
+        member("statistic", statistic, Callable, "callable(release) -> scalar")
         self.statistic = statistic
         self.kind = choice("score", score, ("one_sided", "two_sided", "reference_code"))
 

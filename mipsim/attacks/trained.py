@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from mipsim._extras import optional
 from mipsim._precision import exact_scope, users_precision
 from mipsim._validation import refuse_class, sizes, whole
-from mipsim._words import quoted
+from mipsim._words import kind_of, quoted
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
@@ -105,7 +105,7 @@ def trained_attack(
     widths = () if isinstance(hidden, (list, tuple)) and not hidden else sizes("hidden", hidden)
     refuse_class("game", game, "a game")
     if not callable(getattr(game, "play", None)):
-        raise ValueError(f"game is {type(game).__name__}; it must be a game")
+        raise ValueError(f"game is {kind_of(game)}; it must be a game")
     key = jax.random.fold_in(jax.random.key(seed), LEARNING)
     outputs, inside = _played(game, games, key, precision)
     centre, scale = outputs.mean(axis=0), outputs.std(axis=0)

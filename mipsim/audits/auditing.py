@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from mipsim._printed import at_least, enough
 from mipsim._signals import interruptible
-from mipsim._validation import choice, confidence_level, number, refuse_class, whole
+from mipsim._validation import choice, confidence_level, member, number, whole
 from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
@@ -178,12 +178,9 @@ def audit(
 
 def _promised(claim: object, delta: float | None) -> tuple[Promise, float]:
     """(The promise, at which delta epsilon is bounded)."""
-    promised = read_claim(claim) if isinstance(claim, str) else claim
-    refuse_class("claim", promised, "a trade-off function, or text such as 'mu=1'")
-    if not (promised is None or isinstance(promised, (AbstractTradeOff, RatePromise))):
-        raise ValueError(
-            f"claim is {printable(type(promised).__name__, 40)}; it must be {KNOWN}, or text such as 'mu=1'"
-        )
+    promised: Any = read_claim(claim) if isinstance(claim, str) else claim
+    if promised is not None:
+        member("claim", promised, (AbstractTradeOff, RatePromise), f"{KNOWN}, or text such as 'mu=1'")
     own = promised.at_delta if isinstance(promised, ApproxDPTradeOff) else None
     if delta is None:
         return promised, DELTA if own is None else own

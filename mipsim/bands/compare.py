@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mipsim._validation import choice, class_counts, number, refuse_class
+from mipsim._words import kind_of
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixture_probits
 from mipsim.bands.comparison import KINDS, LEAST_COUNT, NUMERICAL_FLOOR, POWER, Comparison
 from mipsim.bands.counted_rates import CountedRates
@@ -26,7 +27,7 @@ def check_claim(name: str, claim: Any) -> None:
     refuse_class(name, claim, "a trade-off function")
     if not all(callable(getattr(claim, part, None)) for part in ("beta", "tpr_at", "probit_beta")):
         raise ValueError(
-            f"{name} is {type(claim).__name__}; it must be {KNOWN}, e.g. GaussianTradeOff(1){_remedy(claim)}"
+            f"{name} is {kind_of(claim)}; it must be {KNOWN}, e.g. GaussianTradeOff(1){_remedy(claim)}"
         )
 
 

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from mipsim._extras import MissingPackageError, optional
 from mipsim._validation import choice, flag
-from mipsim._words import visible
+from mipsim._words import kind_of, visible
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -269,14 +269,14 @@ def _named(curves: object) -> dict[str, Any]:
             named[label if label not in named else f"{label} ({len(named) + 1})"] = curve
     else:
         raise ValueError(
-            f"curves is {type(curves).__name__}; it must be a trade-off curve, a list of them, or a dictionary from labels to them"
+            f"curves is {kind_of(curves)}; it must be a trade-off curve, a list of them, or a dictionary from labels to them"
         )
     if not named:
         raise ValueError("curves is empty; it must hold at least 1 trade-off curve")
     for label, curve in named.items():
         if not isinstance(curve, (EmpiricalTradeOff, AbstractTradeOff)):
             raise ValueError(
-                f"curves holds {type(curve).__name__} as {label!r}; every entry must be a trade-off curve"
+                f"curves holds {kind_of(curve)} as {label!r}; every entry must be a trade-off curve"
             )
     return named
 
@@ -290,9 +290,7 @@ def _label(curve: object) -> str:
 def _printed(curve: object, most: int) -> str:
     """The printed form of a curve, which matplotlib is not to take for a formula; of a long form the name of its type."""
     words = repr(curve)
-    return visible(words if len(words) <= most else type(curve).__name__, single_line=True).replace(
-        "$", r"\$"
-    )
+    return visible(words if len(words) <= most else kind_of(curve), single_line=True).replace("$", r"\$")
 
 
 def _strong(named: dict[str, Curve]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._validation import choice, flag, number, refuse_class
+from mipsim._words import kind_of
 from mipsim.bands.comparison import BETWEEN_CURVES, LEAST_COUNT, POWER, THRESHOLDS_READ, OrderingComparison
 from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.gap_interval import gap_end
@@ -115,7 +116,7 @@ def compare_curves(
     for name, curve in (("first", first), ("second", second)):
         refuse_class(name, curve, "a played curve")
         if not hasattr(curve, "fixed_rates"):
-            raise ValueError(f"{name} is {type(curve).__name__}; it must be a played curve")
+            raise ValueError(f"{name} is {kind_of(curve)}; it must be a played curve")
     if failure_probability is None:
         failure_probability = max(1.0 - first.confidence, 1.0 - second.confidence)
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from mipsim._archives import most_bytes
 from mipsim._files import replace_file
 from mipsim._validation import choice
+from mipsim._words import printable
 from mipsim.data.files import DataError, DataFile, Published, data_directory, read, wrong
 from mipsim.data.published import PUBLISHED
 
@@ -48,7 +49,7 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
     missing = [f for f in published.files if not _is_there(published, f.name, directory)]
     if missing and published.terms:
         raise DataError(
-            f"{folder / missing[0].name} is not fetched: {published.terms}; get it from {missing[0].url}"
+            f"{printable(folder / missing[0].name)} is not fetched: {published.terms}; get it from {missing[0].url}"
         )
     written: list[Path] = []
     for url in dict.fromkeys(file.url for file in missing):
@@ -60,7 +61,9 @@ def fetch(dataset: str, directory: str | os.PathLike[str] | None = None) -> tupl
                 folder.mkdir(parents=True, exist_ok=True)
                 replace_file(folder / name, content)
             except OSError as error:
-                raise DataError(f"{folder / name} cannot be written ({error.strerror or error})") from error
+                raise DataError(
+                    f"{printable(folder / name)} cannot be written ({error.strerror or error})"
+                ) from error
             written.append(folder / name)
     return tuple(written)
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from mipsim._archives import read_bytes
+from mipsim._validation import file_path
+from mipsim._words import printable, quoted
 
 DIRECTORY = "MIPSIM_DATA"
 """The environment variable that names the data directory where no argument does."""
@@ -78,21 +80,21 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
     """The data directory: the given directory, or that of `MIPSIM_DATA`.
     Raises DataError if none is named, or it is no folder.
     """
-    text = f"directory is {str(directory)!r}"
+    where = "directory" if directory is not None else DIRECTORY
     if directory is None:
         directory = os.environ.get(DIRECTORY) or None
-        text = f"{DIRECTORY} is {str(directory)!r}"
     first = published.files[0]
     if directory is None:
         raise DataError(
             f"{published.title} is read from a data directory, and none is named: give directory, or set {DIRECTORY}, "
             f"to the folder of {published.folders[0]}/{first.name}"
         )
-    if not Path(directory).is_dir():
+    folder = file_path(where, directory)
+    if not folder.is_dir():
         raise DataError(
-            f"{text}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it"
+            f"{where} is {quoted(str(directory), 200)}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it"
         )
-    return Path(directory)
+    return folder
 
 
 def read(published: Published, name: str, directory: str | os.PathLike[str] | None) -> bytes:
@@ -111,9 +113,9 @@ def read(published: Published, name: str, directory: str | os.PathLike[str] | No
             with lzma.open(io.BytesIO(content)) as packed:
                 content = packed.read(file.size + 1)
     except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-        raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
+        raise DataError(f"{printable(path)} cannot be read ({error}); {_replace(file)}") from error
     if problem := wrong(file, io.BytesIO(content)):
-        raise DataError(f"{path} {problem}; {_replace(file)}")
+        raise DataError(f"{printable(path)} {problem}; {_replace(file)}")
     return content
 
 
@@ -129,11 +131,11 @@ def archive(
     try:
         with path.open("rb") as stream:
             if problem := wrong(file, stream):
-                raise DataError(f"{path} {problem}; {_replace(file)}")
+                raise DataError(f"{printable(path)} {problem}; {_replace(file)}")
             with zipfile.ZipFile(stream) as held:
                 yield held
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"{path} cannot be read ({error}); {_replace(file)}") from error
+        raise DataError(f"{printable(path)} cannot be read ({error}); {_replace(file)}") from error
 
 
 def lacking(published: Published, directory: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
@@ -216,7 +218,7 @@ def _located(
             if published.terms
             else f", or call mipsim.data.fetch({published.folders[0]!r}, directory)"
         )
-        raise DataError(f"{places[0]} is missing: get it from {file.url}{by_itself}")
+        raise DataError(f"{printable(places[0])} is missing: get it from {file.url}{by_itself}")
     return file, path
 
 

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 
 from mipsim._precision import fixed_key
 from mipsim._pure import ImpureFunctionError
-from mipsim._validation import choice, refuse_class
+from mipsim._validation import choice, member
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.samplers.base import AbstractSampler
@@ -45,11 +46,8 @@ def check_fidelity(fidelity: object) -> str:
 
 def check_game(game: object) -> AbstractGame:
     """Return `game` if it is a game."""
-    refuse_class("game", game, "a game")
-    if not isinstance(game, AbstractGame):
-        raise ValueError(f"game is {type(game).__name__}; it must be a game such as FixedTarget")
-    check_size(game)
-    return game
+    check_size(member("game", game, AbstractGame, "a game such as FixedTarget"))
+    return game  # pyright: ignore[reportReturnType]
 
 
 def check_shapes(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> None:
@@ -111,7 +109,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
         if fidelity in ("auto", "literal"):
             return literal
         raise ValueError(
-            f"fidelity is {fidelity!r}, but {type(game).__name__} is always played literally; use 'auto'"
+            f"fidelity is {fidelity!r}, but {kind_of(game)} is always played literally; use 'auto'"
         )
     # As the mechanism says, and where it is known with the distribution of a transformed record in the place of the transform.
     raw, problem = (problem_of(game, attack, transform) for transform in (False, True))
@@ -132,7 +130,7 @@ def build_sampler(game: AbstractGame, attack: AbstractAttack, fidelity: str) -> 
                 return sampler
     if fidelity == "sufficient" and not game.has_exact_law:
         raise ValueError(
-            f"fidelity is 'sufficient', but {type(game.mechanism).__name__} of {type(game.data).__name__} data has no "
+            f"fidelity is 'sufficient', but {kind_of(game.mechanism)} of {kind_of(game.data)} data has no "
             "exact law here; use 'literal' or 'auto'"
         )
     if fidelity == "literal" or not game.has_exact_law:
@@ -161,7 +159,7 @@ def _first_line(error: Exception) -> str:
     """What went wrong; of a key that is missing, Python says the key alone."""
     lines = str(error).strip().splitlines()
     if isinstance(error, KeyError) or not lines:
-        return " ".join([type(error).__name__, *lines[:1]])
+        return " ".join([kind_of(error), *lines[:1]])
     return lines[0]
 
 

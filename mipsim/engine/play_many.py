@@ -8,7 +8,8 @@ from typing import Any
 
 from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
-from mipsim._validation import choice, confidence_level, finite_matrix, whole
+from mipsim._validation import choice, confidence_level, finite_matrix, member, whole, words
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
@@ -63,9 +64,16 @@ class ManyHistogram:
     names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        parts = (*self.histograms, *(() if self.pooled is None else (self.pooled,)))
+        played = member("histograms", self.histograms, (tuple, list), "a sequence of histograms")
+        parts = [member("an entry of histograms", part, Histogram, "a Histogram") for part in played]
+        if self.pooled is not None:
+            parts.append(member("pooled", self.pooled, Histogram, "a Histogram or None"))
         if not self.histograms:
             raise ValueError("histograms is empty; it must hold at least 1 histogram")
+        for name in (
+            () if self.names is None else member("names", self.names, (tuple, list), "a sequence of names")
+        ):
+            words("an entry of names", name)
         if self.names is not None and len(self.names) != len(self.histograms):
             raise ValueError(
                 f"names has {len(self.names)} entries; it must have a name per histogram, {len(self.histograms)}"
@@ -173,7 +181,7 @@ def play_many(
             raise ValueError(f"attacks has the name {name!r}; a name must be a string")
     attacks = list(attacks.values()) if isinstance(attacks, Mapping) else attacks
     if isinstance(attacks, (AbstractAttack, str)) or not isinstance(attacks, Sequence) or not attacks:
-        given = "empty" if isinstance(attacks, Sequence) and not attacks else type(attacks).__name__
+        given = "empty" if isinstance(attacks, Sequence) and not attacks else kind_of(attacks)
         raise ValueError(
             f"attacks is {given}; it must be a sequence of at least 1 attack, or a dict from names to attacks"
         )
@@ -247,8 +255,7 @@ def play_targets(
         >>> play_targets(game, mi.CovarianceScore(data, n=10), [[1.0, 0.0], [0.0, 0.0]], games=1000)
         ManyHistogram(2 histograms of the same 1,000 games per world, and pooled)
     """
-    if not isinstance(game, FixedTarget):
-        raise ValueError(f"game is {type(game).__name__}; many targets are played by FixedTarget")
+    member("game", game, FixedTarget, "a FixedTarget, which plays many targets")
     settings = {
         "edges": edges,
         "fidelity": fidelity,

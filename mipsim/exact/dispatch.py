@@ -13,6 +13,7 @@ from mipsim._precision import exact_scope
 from mipsim._printed import ceiling
 from mipsim._signals import interruptible
 from mipsim._validation import member
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
@@ -168,16 +169,16 @@ def _too_wide(game: AbstractMembershipGame, attack: AbstractAttack, law: Abstrac
             "smooth law, and all of them too many for a list"
         )
     return (
-        f"the law of {name_of(attack)} with {type(game.data).__name__} data is proven to {ceiling(law.error_bound, 2)} only, and "
+        f"the law of {name_of(attack)} with {kind_of(game.data)} data is proven to {ceiling(law.error_bound, 2)} only, and "
         f"{LARGEST_ERROR:g} is needed: {why}"
     )
 
 
 def _refusal(game: AbstractGame, attack: AbstractAttack) -> str:
-    mechanism = type(game.mechanism).__name__
-    data = f" of {type(game.data).__name__} data" if isinstance(game, AbstractMembershipGame) else ""
+    mechanism = kind_of(game.mechanism)
+    data = f" of {kind_of(game.data)} data" if isinstance(game, AbstractMembershipGame) else ""
     return (
-        f"the score of {name_of(attack)} has no known exact distribution in {type(game).__name__} with {mechanism}{data}; "
+        f"the score of {name_of(attack)} has no known exact distribution in {kind_of(game)} with {mechanism}{data}; "
         "allowed are those in the help of game.exact; mipsim.play gives a band instead"
         + declaring(game, attack)
     )

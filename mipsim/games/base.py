@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._family import AbstractMember
-from mipsim._validation import refuse_class
+from mipsim._validation import member
 from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 from mipsim.distributions.base import AbstractDistribution, Member
@@ -20,12 +20,7 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
     """Return `data` if it is a distribution, or say that it is not."""
-    refuse_class("data", data, "a distribution")
-    if not isinstance(data, AbstractDistribution):
-        raise ValueError(
-            f"data is {type(data).__name__}; it must be a distribution, such as Empirical(records)"
-        )
-    return data
+    return member("data", data, AbstractDistribution, "a distribution, such as Empirical(records)")
 
 
 def check_game_records(

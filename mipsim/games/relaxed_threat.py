@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._precision import exact_scope, in_users_precision, users_precision
-from mipsim._validation import finite_matrix, finite_vector, number, refuse_class, whole
+from mipsim._validation import finite_matrix, finite_vector, member, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.games.base import AbstractMembershipGame
@@ -69,18 +69,14 @@ class RelaxedThreat(AbstractMembershipGame):
         sampling_rate: float = 1.0,
         shadows: int = 0,
     ) -> None:
-        refuse_class("query", query, "a function")
-        if not callable(query):
-            raise ValueError(f"query is {type(query).__name__}; it must be callable(records)")
+        member("query", query, Callable, "callable(records)")
         rows = finite_matrix("records", records)
         self.data = Empirical(rows, covariance="diagonal")
         self.n = len(rows)
         self.record = finite_vector("record", record, rows.shape[1])
-        if not isinstance(noise, AbstractDistribution):
-            raise ValueError(
-                f"noise is {type(noise).__name__}; it must be a distribution, such as Gaussian(0.0, 1.0)"
-            )
-        self.noise = noise
+        self.noise = member(
+            "noise", noise, AbstractDistribution, "a distribution, such as Gaussian(0.0, 1.0)"
+        )
         self.sampling_rate = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
         self.precision = users_precision()

@@ -8,7 +8,7 @@ import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._pure import call_pure, takes
-from mipsim._validation import refuse_class, sample_size
+from mipsim._validation import member, sample_size
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -33,10 +33,7 @@ class FunctionMechanism(AbstractMechanism):
     function: Callable[[PRNGKeyArray, Array], Array] = eqx.field(static=True)
 
     def __check_init__(self) -> None:
-        refuse_class("function", self.function, "a function")
-        if not callable(self.function):
-            kind = type(self.function).__name__
-            raise ValueError(f"function is {kind}; it must be callable(key, records)")
+        member("function", self.function, Callable, "callable(key, records)")
         takes("mechanism", self.function, ("key", "records"))
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:
@@ -53,10 +50,7 @@ def as_mechanism(
     mechanism: AbstractMechanism | Callable[..., Any], name: str = "mechanism"
 ) -> AbstractMechanism:
     """Wrap a plain function `(key, records) -> output` as a mechanism; pass a mechanism through."""
-    refuse_class(name, mechanism, "a mechanism")
-    if not isinstance(mechanism, AbstractMechanism) and not callable(mechanism):
-        kind = type(mechanism).__name__
-        raise ValueError(f"{name} is {kind}; it must be an AbstractMechanism or callable(key, records)")
+    member(name, mechanism, (AbstractMechanism, Callable), "a mechanism, or callable(key, records)")
     return mechanism if isinstance(mechanism, AbstractMechanism) else FunctionMechanism(mechanism)
 
 

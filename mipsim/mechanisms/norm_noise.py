@@ -94,7 +94,7 @@ def _moment_order(value: object) -> float:
 
 def _coordinate_scale(value: object) -> np.ndarray:
     scale = real_array("coordinate_scale", value)
-    if scale.ndim > 1 or (scale <= 0).any():
+    if scale.ndim > 1 or not scale.size or (scale <= 0).any():
         raise ValueError(
             f"coordinate_scale is {quoted(value)}; it must be a positive number or a vector of shape (d,) of them"
         )

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from mipsim._validation import real_array
+from mipsim._words import kind_of
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.transforms import AbstractTransform
 
@@ -22,7 +23,7 @@ def noise_scale(name: str, value: object) -> np.ndarray:
     if isinstance(value, jax.Array):  # of a mechanism that is being traced, and was checked when it was made
         return value  # pyright: ignore[reportReturnType]
     scale = real_array(name, value)
-    if scale.ndim > 1:
+    if scale.ndim > 1 or not scale.size:
         raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
     if (scale < 0).any():
         raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
@@ -48,7 +49,7 @@ class NoiseLaw(eqx.Module):
     def __check_init__(self) -> None:
         if self.law.dimension != 1 or not self.law.is_product:
             raise ValueError(
-                f"law is a {type(self.law).__name__} of dimension {self.law.dimension}; the law of a noise has dimension 1"
+                f"law is a {kind_of(self.law)} of dimension {self.law.dimension}; the law of a noise has dimension 1"
             )
 
     @property

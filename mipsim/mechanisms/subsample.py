@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import number, sample_size
+from mipsim._words import kind_of
 from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_base
@@ -101,7 +102,7 @@ class PoissonSubsampled(AbstractMechanism):
         number("sampling_rate", self.sampling_rate, 0.0, 1.0, low_open=True)
         if not isinstance(self.base, (EmpiricalMean, SGDStep)):
             raise ValueError(
-                f"base is {type(self.base).__name__}; PoissonSubsampled takes EmpiricalMean() or an SGDStep"
+                f"base is {kind_of(self.base)}; PoissonSubsampled takes EmpiricalMean() or an SGDStep"
             )
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Array:

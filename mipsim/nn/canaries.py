@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, number, real_array, sizes, whole
+from mipsim._validation import finite_matrix, member, number, real_array, sizes, whole
 from mipsim._words import quoted
 from mipsim.attacks.shrunk import ShrunkMoments
 
@@ -30,7 +30,8 @@ def mahalanobis_canary(candidates: object, moments: ShrunkMoments) -> int:
         >>> mahalanobis_canary([[2.0, 0.0], [0.0, 1.0]], moments)  # the shorter: gradients hardly vary along it
         1
     """
-    return int(np.argmax(moments.mahalanobis_squared(candidates)))
+    known = member("moments", moments, ShrunkMoments, "ShrunkMoments")
+    return int(np.argmax(known.mahalanobis_squared(finite_matrix("candidates", candidates))))
 
 
 def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:

@@ -15,6 +15,7 @@ from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from mipsim._validation import choice, number, real_array, sample_size, whole
+from mipsim._words import kind_of
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism
@@ -284,7 +285,7 @@ class Descent(AbstractMechanism):
     def check_law(self, data: AbstractDistribution) -> None:
         if not isinstance(data, Empirical):
             raise ValueError(
-                f"data is {type(data).__name__}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
+                f"data is {kind_of(data)}; records of Descent are row numbers of its data set: take the law from its `records(rows)`"
             )
 
     def numbers_retained(self, n: int) -> int | None:

@@ -16,7 +16,7 @@ from mipsim._compiled import prepare
 from mipsim._files import writable_folder
 from mipsim._precision import exact_scope
 from mipsim._signals import interruptible
-from mipsim._validation import choice, file_path, real_array, refuse_class, whole
+from mipsim._validation import choice, file_path, member, real_array, whole
 from mipsim.nn.batch_files import StoredBatches, identity_of
 from mipsim.nn.network import PARTS, Network, Parameters
 
@@ -217,11 +217,7 @@ def checked_examples(network: Network, x: object, y: object) -> tuple[np.ndarray
     ...
     ValueError: y holds 3 at index 3; the network has classes 0 to 2
     """
-    refuse_class("network", network, "a network")
-    if not hasattr(network, "inputs"):
-        raise ValueError(
-            f"network is {type(network).__name__}; it must be a network, as mipsim.nn.linear gives"
-        )
+    member("network", network, Network, "a network, as mipsim.nn.linear gives")
     inputs = real_array("x", x, finite=False, coins=True).astype(np.float32)
     labels = real_array("y", y, finite=False, coins=True)
     if inputs.shape[1:] != network.inputs or not inputs.shape[0]:

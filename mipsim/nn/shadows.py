@@ -12,8 +12,9 @@ from jaxtyping import Float
 
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
-from mipsim._validation import whole
+from mipsim._validation import flag, member, whole
 from mipsim.engine.counting import on_device
+from mipsim.engine.fidelity import check_game
 from mipsim.games.base import AbstractGame
 from mipsim.nn.descent import Descent
 
@@ -51,9 +52,9 @@ def shadow_models(
         >>> shadow_models(mi.RandomTarget(descent, descent.records(), n=4), 3).shape
         (3, 4)
     """
-    checked_descent(getattr(game, "mechanism", None))
+    checked_descent(getattr(check_game(game), "mechanism", None))
     count, seed = whole("count", count, 2), whole("seed", seed, 0)
-    if member and not hasattr(game, "target"):
+    if flag("member", member) and not hasattr(game, "target"):
         raise ValueError(
             "member is True; models with the target among their records need a game with a fixed target"
         )
@@ -74,12 +75,9 @@ def _trained(game: AbstractGame, keys: Any, member: bool) -> Any:
     return jax.lax.map(lambda key: game.play(key, member)[1], keys)
 
 
-def checked_descent(descent: object) -> Descent:
-    """Return `descent` if it releases the parameters after its last step."""
-    if not isinstance(descent, Descent):
-        raise ValueError(
-            f"descent is {type(descent).__name__}; it must be a Descent that releases 'parameters'"
-        )
-    if descent.releases != "parameters":
-        raise ValueError(f"descent releases {descent.releases!r}; it must release 'parameters'")
-    return descent
+def checked_descent(descent: object, releases: str = "parameters") -> Descent:
+    """Return `descent` if it releases the parameters after its last step, or "steps"."""
+    result = member("descent", descent, Descent, f"a Descent that releases {releases!r}")
+    if result.releases != releases:
+        raise ValueError(f"descent releases {result.releases!r}; it must release {releases!r}")
+    return result

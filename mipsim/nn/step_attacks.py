@@ -10,12 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import choice, flag
+from mipsim._validation import choice, flag, member
+from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps, linear_gradient
 from mipsim.nn.gradients import checked_examples
 from mipsim.nn.network import PARTS, Parameters
 from mipsim.nn.private import mean_gradient
+from mipsim.nn.shadows import checked_descent
 
 _TOGETHER = 32  # steps: their gradients stay far below the size of a covariance's axes
 
@@ -62,20 +64,20 @@ class SummedOverSteps(AbstractAttack):
         printed_sign: bool = False,
         background: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        if not isinstance(descent, Descent) or descent.releases != "steps":
-            what = (
-                "releases " + repr(descent.releases)
-                if isinstance(descent, Descent)
-                else type(descent).__name__
-            )
-            raise ValueError(f"descent {what}; it must be a Descent that releases 'steps'")
-        if not isinstance(attack, AbstractAttack):
-            raise ValueError(
-                f"attack is {type(attack).__name__}; it must be an attack on a mean, such as a CovarianceScore"
-            )
-        self.descent, self.attack, self.printed_sign = descent, attack, flag("printed_sign", printed_sign)
+        self.descent = checked_descent(descent, "steps")
+        self.attack = member(
+            "attack", attack, AbstractAttack, "an attack on a mean, such as a CovarianceScore"
+        )
+        self.printed_sign = flag("printed_sign", printed_sign)
         self.part = choice("part", descent.part if part is None else part, PARTS)
-        self.background = None if background is None else checked_examples(descent.network, *background)
+        if background is not None:
+            if not isinstance(background, (tuple, list)) or len(background) != 2:
+                raise ValueError(f"background is {quoted(background)}; it must be (inputs, labels)")
+            try:
+                background = checked_examples(descent.network, *background)
+            except ValueError as error:
+                raise ValueError(f"background: {error}") from None
+        self.background = background
 
     def score(self, target: Float[Array, " 1"], output: Any) -> Float[Array, ""]:
         network, trained = self.descent.network, self.descent.part

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mipsim._validation import check_fields, number, real, whole
+from mipsim._validation import check_fields, number, real, whole, words
 from mipsim._words import plural, quoted
 
 NEAREST = 4
@@ -31,8 +31,7 @@ class AbstractParameter(ABC):
     meaning: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.meaning, str):
-            raise ValueError(f"meaning is {quoted(self.meaning)}; it must be words")
+        words("meaning", self.meaning)
 
     def means(self, words: str) -> Self:
         """The same parameter with another meaning."""
@@ -298,7 +297,7 @@ class Choice(AbstractParameter):
                 f"Choice has {plural(len(values), 'value')}; give two or more, or use rf.Fixed(value)"
             )
         for value in values:
-            _check_plain("Choice", value)
+            check_plain("values", value)
         if len({(type(value), value) for value in values}) < len(values):
             raise ValueError(f"Choice has values {quoted(values, 80)}; they must be distinct")
         object.__setattr__(self, "values", values)
@@ -365,7 +364,7 @@ class Fixed(AbstractParameter):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_plain("Fixed", self.fixed)
+        check_plain("fixed", self.fixed)
 
     @property
     def ends(self) -> tuple[Any, ...]:
@@ -407,7 +406,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _check_plain(name: str, value: Any) -> None:
+def check_plain(name: str, value: Any) -> None:
+    """Raise ValueError unless a value of a parameter can be written down: a word, a finite number, a boolean or None."""
     if value is not None and not isinstance(value, (str, bool, int, float)):
         raise ValueError(f"{name} holds {quoted(value, 80)}; it must hold words, numbers, booleans or None")
     if isinstance(value, float) and not math.isfinite(value):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mipsim._printed import shown
-from mipsim._validation import number
+from mipsim._validation import member, number, words
+from mipsim._words import quoted
 from mipsim.referee.kinds import Limit
 from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -25,7 +26,7 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     >>> [round(end, 4) for end in unit_of("tpr=0.01")(mi.GaussianTradeOff(1.0))]
     [0.0924, 0.0924]
     """
-    name, _, rate = str(unit).partition("=")
+    name, _, rate = words("unit", unit).partition("=")
     of = {"epsilon": "DELTA of epsilon=DELTA", "tpr": "FPR of tpr=FPR"}
     if unit == "advantage":
         return lambda curve: curve.advantage_bounds()
@@ -34,7 +35,7 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     except ValueError:
         value = None
     if value is None:
-        raise ValueError(f"unit is {unit!r}; it must be {UNITS}")
+        raise ValueError(f"unit is {quoted(unit)}; it must be {UNITS}")
     value = number(of[name], value, 0.0, 1.0, low_open=True, high_open=True)
     if name == "tpr":
         return lambda curve: curve.tpr_bounds(value)
@@ -65,12 +66,18 @@ def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> 
         >>> print(gap_in(rf.judge(rounded, at={"mu": 2.0}), "advantage"))
         advantage: claimed 0.382925, true 0.682689, gap +0.299765
     """
-    measure, statement = unit_of(unit), outcome.statement
-    point = dict(outcome.point or {}) if at is None else dict(at)
+    from mipsim.referee.outcome import Outcome
+
+    measure, statement = (
+        unit_of(unit),
+        member("outcome", outcome, Outcome, "what judge or hunt returned").statement,
+    )
+    point = dict((outcome.point or {}) if at is None else member("at", at, Mapping, "a point"))
     if not point and outcome.worst is None:
         return f"{unit}: no point was judged"
     if isinstance(statement.kind, Limit) and isinstance(point.get(statement.kind.grows), list):
         point[statement.kind.grows] = point[statement.kind.grows][-1]
+    point = point if at is None else statement.inside(point)
     ends = []
     for role in ("claimed", "truth"):
         value = read(role, statement.call(role, point))

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+from mipsim._validation import file_path
 from mipsim._words import no_such, printable
 from mipsim.referee.statement import Statement
 
@@ -32,7 +33,7 @@ def load(where: str | os.PathLike[str]) -> list[Statement]:
             ...
         ValueError: nowhere.py is no file; give FILE.py or FILE.py:NAME
     """
-    where = os.fspath(where)
+    where = str(file_path("where", where))
     path, _, wanted = where.rpartition(":") if ".py:" in where else (where, "", "")
     file = Path(path)
     try:

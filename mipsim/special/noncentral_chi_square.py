@@ -73,7 +73,7 @@ def logpdf(x: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(logpdf(3.0, 2, 0.0))  # -log 2 - x/2
         -2.193147180559945
     """
-    at, freedom, centre = arguments(x, d, noncentrality)
+    at, freedom, centre = _arguments(x, d, noncentrality)
     _, log_density, _, drop = _core(at, freedom, centre)
     with np.errstate(invalid="ignore", divide="ignore"):
         power = np.where((freedom == 2.0) | (drop == 0.0), 0.0, (freedom / 2.0 - 1.0) * drop)
@@ -92,7 +92,7 @@ def ppf(q: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(ppf(0.95, 1, 0.0))
         3.84145882069412
     """
-    level = levels("q", q, log=False)
+    level = _levels("q", q, log=False)
     return _quantile(np.log(level), np.log1p(-level), d, noncentrality)
 
 
@@ -103,7 +103,7 @@ def isf(q: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(isf(1e-300, 2, 0.0))  # 600 log 10
         1381.55105579643
     """
-    level = levels("q", q, log=False)
+    level = _levels("q", q, log=False)
     return _quantile(np.log1p(-level), np.log(level), d, noncentrality)
 
 
@@ -114,7 +114,7 @@ def logppf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(logppf(-5000.0, 2, 1e4))
         0.0082333879147
     """
-    level = levels("log_q", log_q, log=True)
+    level = _levels("log_q", log_q, log=True)
     return _quantile(level, _log_rest(level), d, noncentrality)
 
 
@@ -125,7 +125,7 @@ def logisf(log_q: object, d: object, noncentrality: object) -> np.ndarray:
         >>> print(logisf(-1000.0, 2, 0.0))
         2000.0
     """
-    level = levels("log_q", log_q, log=True)
+    level = _levels("log_q", log_q, log=True)
     return _quantile(_log_rest(level), level, d, noncentrality)
 
 
@@ -141,7 +141,7 @@ def _core(x: np.ndarray, d: np.ndarray, noncentrality: np.ndarray) -> tuple[np.n
     """Kernel at x moved into its range, and log of the factor by which x was moved up (<= 0)."""
     flat = (np.clip(x, LEAST, MOST).ravel(), d.ravel(), noncentrality.ravel())
     nodes = few_or_many(*flat)
-    out = in_padded_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
+    out = _in_padded_blocks(lambda *block: log_tail_and_density_jit(*block, nodes), *flat)
     tail, density, lower = (part.reshape(x.shape) for part in out)
     with np.errstate(divide="ignore"):
         drop = np.log(np.clip(x, 0.0, LEAST)) - np.log(LEAST)
@@ -155,7 +155,7 @@ def log_tails(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
         >>> print(*log_tails(2000.0, 2, 0.0))
         0.0 -1000.0
     """
-    at, freedom, centre = arguments(x, d, noncentrality)
+    at, freedom, centre = _arguments(x, d, noncentrality)
     tail, _, lower, drop = _core(at, freedom, centre)
     own = np.where(at > MOST, -at / 2.0, tail + freedom / 2.0 * drop)
     rest = _log_rest(np.minimum(own, 0.0))
@@ -167,14 +167,14 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     low, up, freedom, centre = _together(d, noncentrality, log_lower, log_upper)
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
     z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
-    start = in_padded_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
+    start = _in_padded_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
     # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall there.
     below = start < 1e3 * LEAST
     at_end = _core(np.where(below, LEAST, 1.0), *flat[2:])[0] if below.any() else 0.0
     left = np.where(below, np.minimum(flat[0] - at_end, 0.0), 0.0)
     start = np.where(left < 0.0, LEAST, np.maximum(start, 2.0 * LEAST))
     nodes = few_or_many(0.8 * start, *flat[2:])  # with room for Newton's steps to smaller points
-    x = in_padded_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
+    x = _in_padded_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
     x = np.where(start >= MOST, -2.0 * flat[1], x * np.exp(2.0 * left / flat[2]))
     return x.reshape(low.shape)
 
@@ -183,7 +183,7 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
 BLOCKS, BLOCKS_ON_DEVICE = (64, 512, 4096), (64, 262144)
 
 
-def in_padded_blocks(
+def _in_padded_blocks(
     function: Callable[..., tuple[object, ...]], *arrays: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Call `function` on equal one-dimensional arrays, cut into blocks of a few sizes that it is compiled for.
@@ -195,12 +195,12 @@ def in_padded_blocks(
         *arrays: float64, each of shape (size,).
 
     Examples:
-        >>> in_padded_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
+        >>> _in_padded_blocks(lambda v: (v + 1.0,), np.arange(5000.0))[0].shape
         (5000,)
     """
     size, start = arrays[0].size, 0
     if size == 0:
-        return tuple(out[:0] for out in in_padded_blocks(function, *(np.ones(1) for _ in arrays)))
+        return tuple(out[:0] for out in _in_padded_blocks(function, *(np.ones(1) for _ in arrays)))
     parts: list[tuple[np.ndarray, ...]] = []
     blocks = BLOCKS if jax.default_backend() == "cpu" else BLOCKS_ON_DEVICE
     with exact_scope():
@@ -221,11 +221,11 @@ def _padded(part: np.ndarray, size: int) -> np.ndarray:
     return whole
 
 
-def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Broadcast points, degrees of freedom and noncentralities, or say which of them is not allowed.
 
     Examples:
-        >>> [a.shape for a in arguments([1.0, 2.0], 3, [[0.0], [1.0]])]
+        >>> [a.shape for a in _arguments([1.0, 2.0], 3, [[0.0], [1.0]])]
         [(2, 2), (2, 2), (2, 2)]
     """
     at = real_array("x", x, finite=False)
@@ -235,11 +235,11 @@ def arguments(x: object, d: object, noncentrality: object) -> tuple[np.ndarray, 
     return at, freedom, centre
 
 
-def levels(name: str, value: object, *, log: bool) -> np.ndarray:
+def _levels(name: str, value: object, *, log: bool) -> np.ndarray:
     """Return levels in (0, 1), or their logarithms if `log`, as a float64 array.
 
     Examples:
-        >>> levels("q", [0.5, 2.0], log=False)
+        >>> _levels("q", [0.5, 2.0], log=False)
         Traceback (most recent call last):
         ...
         ValueError: q is 2; a level must lie in (0, 1)

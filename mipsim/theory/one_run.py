@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import betainc, betaincc, ndtr, ndtri
 
-from mipsim._validation import number, sizes, whole
+from mipsim._validation import member, number, sizes, whole
 from mipsim._words import quoted
 
 _STEP = 1e-9  # of the bounds
@@ -82,6 +82,7 @@ def refuses_curve(
         True
     """
     _check(canaries, guesses, right, significance=significance)
+    member("fpr_at", fpr_at, Callable, "a function of a TPR")
     r, h = significance * right / canaries, significance * (guesses - right) / canaries
     for i in range(right - 1, -1, -1):
         higher = max(h, fpr_at(r))
@@ -157,6 +158,7 @@ def of_two_records(epsilon: float, delta: float) -> tuple[float, float]:
         >>> of_two_records(0.0, 0.25)
         (0.0, 0.5)
     """
+    number("epsilon", epsilon, 0.0, 700.0), number("delta", delta, 0.0, 1.0)
     return 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
 
 
@@ -221,7 +223,8 @@ def least_tail(guesses: Sequence[int], right: Sequence[int], epsilon: float) -> 
     p, trials = 1.0 / (1.0 + math.exp(-number("epsilon", epsilon, 0.0))), sizes("guesses", guesses)
     if not trials:
         raise ValueError("guesses is empty; it must hold a number of guesses")
-    if not isinstance(right, (list, tuple, np.ndarray)) or len(right) != len(trials):
+    right = right.tolist() if isinstance(right, np.ndarray) else right
+    if not isinstance(right, (list, tuple)) or len(right) != len(trials):
         raise ValueError(f"right is {quoted(right)}; it must hold a number for each of guesses")
     return min(_tail(n, whole("right", k, 0, n), p) for n, k in zip(trials, right, strict=True))
 
@@ -311,6 +314,8 @@ def largest_refused(refused: Callable[[float], bool], least: float, most: float)
         >>> round(largest_refused(lambda x: x < 2.5, 0.0, 100.0), 6), largest_refused(lambda x: False, 1.0, 100.0)
         (2.5, 1.0)
     """
+    member("refused", refused, Callable, "a function of a value")
+    number("most", most, number("least", least))
     if not refused(least + _STEP):
         return least
     low, step = least + _STEP, 1.0

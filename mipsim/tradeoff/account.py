@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
-from mipsim._validation import choice, number, real_array
+from mipsim._validation import choice, member, number, real_array
 from mipsim._words import plural, quoted
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
@@ -72,8 +72,7 @@ class Account(Printed):
             >>> result.says[0]
             'the implemented mechanism leaks more: epsilon at delta 1e-05 >= 9.996 against <= 6.477'
         """
-        if not isinstance(accounted, Account):
-            raise ValueError(f"accounted is {type(accounted).__name__}; it must be an Account")
+        member("accounted", accounted, Account, "an Account")
         if not self.numbers.keys() & accounted.numbers.keys():
             raise ValueError(
                 "accounted has no number of the same name; give both the same delta, epsilon or fpr"
@@ -284,7 +283,9 @@ def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds
 def _several(name: str, given: float | Iterable[float]) -> Sequence[float]:
     if not isinstance(given, Iterable) or isinstance(given, str) or getattr(given, "ndim", 1) == 0:
         return [given]  # type: ignore[list-item]
-    return np.atleast_1d(real_array(name, given)).ravel().tolist()
+    if (array := real_array(name, given)).ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; it must be a number or a vector of shape (d,)")
+    return array.tolist()
 
 
 def _named(at: float) -> str:

@@ -14,7 +14,7 @@ import wadler_lindig as wl
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
 from mipsim._printed import shown
-from mipsim._validation import is_float64, number, real_array, refuse_class
+from mipsim._validation import is_float64, member, number, real_array
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
 from mipsim.tradeoff.comparison import ExactComparison
@@ -100,14 +100,7 @@ def inner_curve(name: str) -> Any:
     ...
     ValueError: base is float; it must be a trade-off function known by a formula or an exact law
     """
-
-    def checked(value: object) -> AbstractTradeOff:
-        refuse_class(name, value, "a trade-off function")
-        if not isinstance(value, AbstractTradeOff):
-            raise ValueError(f"{name} is {type(value).__name__}; it must be {KNOWN}")
-        return value
-
-    return field(metadata={"converter": checked})
+    return field(metadata={"converter": lambda value: member(name, value, AbstractTradeOff, KNOWN)})
 
 
 def checked_curves(curves: Sequence[object]) -> None:
@@ -115,9 +108,7 @@ def checked_curves(curves: Sequence[object]) -> None:
     if not len(curves):
         raise ValueError("curves is empty; it must hold at least 1 trade-off function")
     for curve in curves:
-        refuse_class("an entry of curves", curve, "a trade-off function")
-        if not isinstance(curve, AbstractTradeOff):
-            raise ValueError(f"curves holds {type(curve).__name__}; every entry must be {KNOWN}")
+        member("an entry of curves", curve, AbstractTradeOff, KNOWN)
 
 
 def plain_rates(log_low: np.ndarray, log_high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

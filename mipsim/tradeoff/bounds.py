@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
+from mipsim._validation import member, number, real_array
+
 EPS = float(np.finfo(np.float64).eps)
 LEAST_NORMAL = float(np.finfo(np.float64).tiny)  # below it products have no relative error
 TINY = 1e-322  # some units of float64's least, in which tails below 1e-308 are rounded
@@ -294,7 +296,12 @@ def bounds_from_rates(
         >>> print(np.exp(bounds.log_tpr_low).round(6), np.exp(bounds.log_tpr_high).round(6))
         [0.249] [0.251]
     """
-    x = np.asarray(log_fpr, np.float64)
+    member("rates", rates, Callable, "a function of FPRs")
+    number("error", error, 0.0)
+    number("relative", relative, 0.0)
+    x = real_array("log_fpr", log_fpr, finite=False)
+    if not (x <= 0.0).all():
+        raise ValueError("log_fpr holds NaN or a number above 0; it must hold logarithms of FPRs")
     fpr = np.exp(np.stack([lowered(x, 4.0), np.minimum(raised(x, 4.0), 0.0)]))
     fpr = np.stack([fpr[0] * (1.0 - 4.0 * EPS), np.minimum(fpr[1] * (1.0 + 4.0 * EPS) + TINY, 1.0)])
     exact = np.isneginf(x) | (x == 0.0)

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
-from mipsim._validation import flag, number
+from mipsim._validation import flag, member, number
+from mipsim._words import kind_of
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.bounds import lowered
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -67,10 +68,7 @@ def calibrate(
         ...
         ValueError: no noise up to 1e+06 reaches advantage <= 0.1
     """
-    if not callable(curve_of_noise):
-        raise ValueError(
-            f"curve_of_noise is {type(curve_of_noise).__name__}; it must be a function from a noise to a trade-off function"
-        )
+    member("curve_of_noise", curve_of_noise, Callable, "a function from a noise to a trade-off function")
     number("least", least, 0.0, low_open=True)
     number("most", most, least, low_open=True)
     low, high = ends = math.log(least), math.log(most)
@@ -86,7 +84,7 @@ def calibrate(
         curve: object = curve_of_noise(noise := noise_at(log_noise))
         if not isinstance(curve, AbstractTradeOff):
             raise ValueError(
-                f"curve_of_noise gives {type(curve).__name__} at the noise {noise:g}; it must give {KNOWN}, such as "
+                f"curve_of_noise gives {kind_of(curve)} at the noise {noise:g}; it must give {KNOWN}, such as "
                 "GaussianTradeOff(1 / noise)"
             )
         if isinstance(curve, ComposedTradeOff):

@@ -12,6 +12,7 @@ import numpy as np
 
 from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
+from mipsim._words import kind_of
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import (
@@ -498,7 +499,7 @@ def compose(
     for curve in curves:
         if not curve.is_convex():
             raise ValueError(
-                f"curves holds {type(curve).__name__}, which is not known to be convex; compose its `convexified()`"
+                f"curves holds {kind_of(curve)}, which is not known to be convex; compose its `convexified()`"
             )
     pairs = list(zip(curves, counts, strict=True))
     ways = [curve._one_way() for curve in curves]

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
@@ -137,7 +138,7 @@ def many_targets_sampler(
     problem = problem_of(base, attack, transform=False)
     if problem is None or not problem.mean.is_plain:
         raise ValueError(
-            f"mechanism is {type(game.mechanism).__name__}; many targets share rows only for EmpiricalMean with "
+            f"mechanism is {kind_of(game.mechanism)}; many targets share rows only for EmpiricalMean with "
             "GaussianNoise and Subsampled: play each target separately"
         )
     mean, (m, d) = problem.mean, targets.shape
@@ -145,7 +146,7 @@ def many_targets_sampler(
     literal = fidelity == "literal" or (tables is None and not game.data.has_exact_sum)
     if literal and fidelity == "sufficient":
         raise ValueError(
-            f"fidelity is 'sufficient', but sums of {type(game.data).__name__} data have no exact law here; use "
+            f"fidelity is 'sufficient', but sums of {kind_of(game.data)} data have no exact law here; use "
             "'literal' or 'auto'"
         )
     lines = [line_at(attack, z) for z in targets] if isinstance(attack, AbstractLinearAttack) else []

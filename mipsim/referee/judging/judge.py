@@ -11,7 +11,7 @@ from typing import Any
 
 from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
-from mipsim._validation import confidence_level, whole
+from mipsim._validation import confidence_level, member, whole
 from mipsim._words import plural, quoted
 from mipsim.referee.judging.games import affordable_games
 from mipsim.referee.judging.point import judge_point, judged_again
@@ -175,8 +175,7 @@ def which_points(own: int, total: int, ends: int, spread: int) -> str:
 
 def check(statement: object) -> None:
     """Raise an error if this is no statement."""
-    if not isinstance(statement, Statement):
-        raise ValueError(f"statement is {type(statement).__name__}; it must be a Statement")
+    member("statement", statement, Statement, "a Statement")
 
 
 def _listed(statement: Statement, at: Any) -> list[Point]:

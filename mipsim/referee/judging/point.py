@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import floor
-from mipsim._validation import UndefinedError
+from mipsim._validation import UndefinedError, member
 from mipsim.referee.judging.claim import Claim
 from mipsim.referee.judging.games import attack_named, curve, estimated, judge_games, judge_order, played
 from mipsim.referee.judging.gap import ANYTHING
@@ -195,7 +195,7 @@ def controlled(statement: Statement) -> Statement:
         >>> str(rf.judge(controlled(square)).verdict), str(rf.judge(square, budget=0).verdict)
         ('REFUTED', 'CONFIRMED')
     """
-    control: Control | None = statement.control
+    control: Control | None = member("statement", statement, Statement, "a Statement").control
     if control is None:
         raise ValueError(f"{statement.name} has no control; it needs a control, Control(at, shift)")
 

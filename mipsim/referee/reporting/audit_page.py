@@ -16,8 +16,8 @@ from mipsim._extras import MissingPackageError
 from mipsim._files import replace_file, writable_folder
 from mipsim._html_table import html_table
 from mipsim._printed import at_least, enough
+from mipsim._validation import member, texts
 from mipsim._version import __version__
-from mipsim._words import printable
 from mipsim.audits import Audit
 from mipsim.referee.reporting.page import document
 from mipsim.referee.reporting.pictures import ROLES, to_svg
@@ -58,12 +58,9 @@ def report_audit(
         >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
         ('index.html', True)
     """
-    if not isinstance(audit, Audit):
-        raise ValueError(f"audit is {type(audit).__name__}; it must be what mipsim.audit returned")
-    fields = dict(about or {})
-    if wrong := [x for pair in fields.items() for x in pair if not isinstance(x, str)]:
-        raise ValueError(f"about holds {printable(repr(wrong[0]), 40)}; it must hold text by names")
-    where = writable_folder("folder", Path(folder))
+    member("audit", audit, Audit, "what mipsim.audit returned")
+    fields = texts("about", about)
+    where = writable_folder("folder", folder)
     held = audit.to_dict() | ({"about": fields} if fields else {})
     data = json.dumps(plain(held), indent=1, allow_nan=False)
     page = _page(audit, fields)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mipsim._files import replace_file, writable_folder
+from mipsim._validation import member, texts
 from mipsim._words import plural
 from mipsim.referee import mathml
 from mipsim.referee.defect import Defect, correction_of, defect_of, diagnose, readings_of
@@ -77,12 +78,16 @@ def report(
         >>> page.name, "REFUTED" in page.read_text(encoding="utf-8")
         ('index.html', True)
     """
-    several = [results] if isinstance(results, Outcome) else list(results)
+    whose = "what judge or hunt returned"
+    several = (
+        [results] if isinstance(results, Outcome) else list(member("results", results, (list, tuple), whose))
+    )
     if not several:
-        raise ValueError("results is empty; it must hold what judge or hunt returned")
-    if wrong := [item for item in several if not isinstance(item, Outcome)]:
-        raise ValueError(f"results holds {type(wrong[0]).__name__}; it must hold what judge or hunt returned")
-    where = writable_folder("folder", Path(folder))
+        raise ValueError(f"results is empty; it must hold {whose}")
+    for item in several:
+        member("an entry of results", item, Outcome, whose)
+    facts = texts("facts", facts)
+    where = writable_folder("folder", folder)
     known = [single.statement for single in several]
     data = json.dumps(
         [record(item, correction_of(item.statement, known)) for item in several],
