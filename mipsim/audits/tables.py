@@ -362,8 +362,11 @@ def _entries(column: Any) -> Column:
 
 def _words(column: Any) -> list[str | None]:
     result: list[str | None] = []
+    known: dict[
+        str, str
+    ] = {}  # the same object in every part: of a long word, a comparison costs as much as a copy
     for part in column.chunks:
-        words = [*part.dictionary.to_pylist(), None]
+        words = [*(known.setdefault(word, word) for word in part.dictionary.to_pylist()), None]
         result += map(words.__getitem__, part.indices.fill_null(len(words) - 1).to_numpy().tolist())
     return result
 

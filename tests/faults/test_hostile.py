@@ -91,7 +91,7 @@ def test_a_small_file_does_not_take_gigabytes(tmp_path):
     "limit", [pytest.param(2**26, marks=pytest.mark.evidence), pytest.param(2**30, marks=pytest.mark.slow)]
 )
 def test_no_small_file_takes_gigabytes(tmp_path, limit):
-    """The limit that is set where nothing else is said comes last: no more than 2 GiB, or four times the file."""
+    """The default limit comes last: no more than 2 GiB, or four times the file."""
     assert len(heavy_files.FILES) > 30
     assert len(_weighed(heavy_files.FILES, tmp_path, limit)) > 20
 
