@@ -39,7 +39,12 @@ def draw(request: Request) -> tuple[Path, ...]:
             style.letter(place, tag, title)
             # Beside the curves there is little room: short lines, close to each other.
             corner = "upper left" if tag == "c" else "lower right"
-            place.legend(loc=corner, handlelength=1.0, labelspacing=0.12)
+            lines = place.get_legend_handles_labels()[0] + roc.marks(
+                **({"printed": "as printed"} if tag == "c" else {})
+            )
+            place.add_artist(place.legend(handles=lines, loc=corner, handlelength=1.0, labelspacing=0.12))
+        shown = roc.marks(games="games", band=f"{roc.CONFIDENCE:.0%} bands", theory="theory")
+        axes[1].legend(handles=shown, loc="upper left", labelspacing=0.12)
         axes[0].set_ylabel("true positive rate")
         words = _caption(request)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)

@@ -61,6 +61,8 @@ def draw(request: Request) -> tuple[Path, ...]:
             style.letter(left, "ac"[line], f"{victim.title}, d = {victim.dimension:,}, n = {BATCH}")
             style.letter(right, "bd"[line], f"{victim.title}, any n")
         axes[0, 0].legend(loc="lower right", labelspacing=0.12)
+        shown = roc.marks(band=f"{roc.CONFIDENCE:.0%} bands", guessing="guessing")
+        axes[1, 0].legend(handles=shown, loc="lower right")
         _marks(figure)
         words = _caption(request, result)
         style.caption(figure, words, bottom_inches=CAPTION_INCHES, characters=158)

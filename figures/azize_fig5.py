@@ -44,6 +44,8 @@ def draw(request: Request) -> tuple[Path, ...]:
         roc_rows = roc.draw(axes[2], [curve], panel="c", family=5)
         for place, tag, title in zip(axes, "abc", _titles(easy.leakage(), score), strict=True):
             style.letter(place, tag, title)
+        shown = roc.marks(games="games", band=f"{roc.CONFIDENCE:.0%} bands", theory="theory")
+        axes[2].legend(handles=shown, loc="upper left")
         axes[0].set_ylabel("density")
         axes[2].set_ylabel("true positive rate")
         words = _caption(request)

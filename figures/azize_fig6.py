@@ -24,8 +24,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     curves = [_curve(n0, colour, request) for n0, colour in zip(REFERENCES, COLOURS, strict=True)]
     best = curves[-1].played.leakage()
     known = "known moments", "known moments", lambda alpha: azize.power(alpha, best)
-    words, legend = _caption(request, best), {"loc": "upper left", "title": "reference points"}
-    return roc.single_panel(request, "azize_fig6", curves, known, words, CAPTION_INCHES, **legend)
+    return roc.single_panel(request, "azize_fig6", curves, known, _caption(request, best), CAPTION_INCHES)
 
 
 def _curve(n0: int, colour: str, request: Request) -> roc.Curve:

@@ -93,7 +93,7 @@ def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
         ("f", r"$f$", f.beta(GRID), KNOWN, style.DASH_DOT),
     )
     rows: list[write.Row] = []
-    axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5)
+    axes.plot(GRID, 1.0 - GRID, color=style.FAINT, linewidth=0.5, label="guessing")
     for key, label, values, colour, dashes in lines:
         axes.plot(GRID, values, color=colour, linestyle=dashes, label=label)
         rows += [(tag, noise, mu, 1, key, float(a), float(b)) for a, b in zip(GRID, values, strict=True)]

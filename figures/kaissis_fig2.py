@@ -51,7 +51,7 @@ def _limit(axes: "Axes") -> list[write.Row]:
         ("theorem 3", "theorem 3", kaissis.limit_beta(GRID, DIMENSION, total), LIMIT, (0, (1, 1.2)), 1.1),
         ("f", r"$f$ (DPTM)", kaissis.gaussian_dptm(total**0.5).beta(GRID), KNOWN, style.DASH_DOT, 1.1),
     )
-    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
+    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5, label="guessing")
     rows: list[write.Row] = []
     for key, label, values, colour, dashes, width in lines:
         axes.plot(GRID, values, color=colour, linestyle=dashes, linewidth=width, label=label)

@@ -36,13 +36,17 @@ def draw(request: Request) -> tuple[Path, ...]:
     data.diabetes()
     rows: list[write.Row] = []
     with style.journal():
-        figure = style.blank(style.PAGE_INCHES, 2.35 + CAPTION_INCHES)
+        figure = style.blank(style.PAGE_INCHES, 2.6 + CAPTION_INCHES)
         axes = figure.subplots(1, 3, sharey=True)
         bottom = (CAPTION_INCHES + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.066, right=0.982, top=0.93, bottom=bottom, wspace=0.13)
+        figure.subplots_adjust(left=0.066, right=0.982, top=0.87, bottom=bottom, wspace=0.13)
         for place, (tag, study, title, ratio, d) in zip(axes, STUDIES, strict=True):
             rows += _panel(place, tag, play(study, request), ratio, d)
             style.letter(place, tag, rf"{title}, $\Delta/\sigma = {ratio:g}$")
+        known = axes[2].get_legend_handles_labels()[0] + roc.marks(band=f"{roc.CONFIDENCE:.0%} bands")
+        figure.legend(
+            handles=known, loc="upper center", ncols=len(known), bbox_to_anchor=(0.52, 1.0), columnspacing=1.0
+        )
         axes[0].set_ylabel(r"type II error $\beta$")
         words = (
             f"After Kaissis et al. (2023), Fig. 3: audits of a step of DP-SGD. {GAMES[request.scale]:,} games in each world, seed {request.seed}. "
@@ -59,14 +63,14 @@ def _panel(axes: "Axes", tag: str, played: Played, ratio: float, d: int) -> list
     line = kaissis.FoldedGaussianTradeOff(ratio)
     bound = line if d == 1 else kaissis.gaussian_tradeoff(ratio, d)
     if d > 1:
-        axes.plot(GRID, line.beta(GRID), color=style.FAINT, linestyle="--", linewidth=0.9)
+        label = "$j$, $j^{-1}$ of $d = 1$"
+        axes.plot(GRID, line.beta(GRID), color=style.FAINT, linestyle="--", linewidth=0.9, label=label)
         axes.plot(line.beta(GRID), GRID, color=style.FAINT, linestyle="--", linewidth=0.9)
-        axes.text(0.3, 0.205, "$j$, $j^{-1}$ of $d = 1$", color=style.FAINT, fontsize=7.5)
     low, high = played.histogram.tradeoff(1.0 - (1.0 - roc.CONFIDENCE) / len(STUDIES), roc.THRESHOLDS).band(
         GRID
     )
     result, promised = 1.0 - played.power_at(GRID), bound.beta(GRID)
-    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5)
+    axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5, label="guessing")
     axes.fill_between(GRID, low, high, color=FORTH, alpha=0.22, linewidth=0)
     axes.fill_betweenx(GRID, low, high, color=BACK, alpha=0.22, linewidth=0)
     axes.plot(GRID, result, color=FORTH, linewidth=1.6, label="absent against present")
@@ -75,6 +79,5 @@ def _panel(axes: "Axes", tag: str, played: Played, ratio: float, d: int) -> list
     for x, y, colour, label in ((GRID, promised, style.INK, "$j$"), (promised, GRID, BOUND, "$j^{-1}$")):
         axes.plot(x, y, color=colour, linestyle=roc.DASHES[roc.THEORY], linewidth=1.1, label=label)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=r"type I error $\alpha$")
-    axes.legend(loc="upper right")
     series = zip(GRID, result, low, high, promised, strict=True)
     return [(tag, "forth", *map(float, numbers)) for numbers in series]

@@ -48,7 +48,8 @@ def draw(request: Request) -> tuple[Path, ...]:
             ("a", f"mu={MU}", float(a), "", "", "", float(p), "") for a, p in zip(alpha, power, strict=True)
         ]
         axes.set_ylabel("true positive rate")
-        axes.legend(loc="upper left")
+        shown = roc.marks(theory="theorem 5.1", band=f"{roc.CONFIDENCE:.0%} bands")
+        axes.legend(handles=[*axes.get_legend_handles_labels()[0], *shown], loc="upper left")
         style.letter(axes, "a", "ROC curves")
         for part, tag, curve, first in zip(
             range(len(curves)), "bcd", curves, rows[:: len(alpha)], strict=False

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import mipsim as mi
 from figures import leemann_models, style
 from figures.study_counts import Request
 from sims.last_layers import PROBLEMS
@@ -22,7 +23,7 @@ def draw(request: Request) -> tuple[Path, ...]:
     def words(panels: list[leemann_models.Panel]) -> str:
         return (
             f"After Leemann et al. (2023), Fig. 2b: GLiR on one step of training of the last layer. {leemann_models.panels_of(games, request.seed)}"
-            f"Dashed: theorem 5.1. Dotted: μ = {leemann_models.MU} at K = d (area 0.790).{style.SETTINGS}"
+            f"Dashed: theorem 5.1. Dotted: μ = {leemann_models.MU} at K = d (area {mi.GaussianTradeOff(leemann_models.MU).auc():.3f}).{style.SETTINGS}"
             f"n sampled records a step, {style.unbroken('τ = 0')}, no clipping; the target is sampled anew in each game. {leemann_models.models(panels)}"
             f"GLiR by p-values, with F and n where algorithm 1 prints F⁻¹, which has no value at S > 1, and n - 1. {leemann_models.bounds(panels)}"
         )

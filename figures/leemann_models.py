@@ -67,7 +67,7 @@ def draw(
             hspace=0.33,
         )
         power = 1.0 - mi.GaussianTradeOff(mu).beta(LINEAR)
-        together.plot(LINEAR, LINEAR, color=style.FAINT, linewidth=0.5)
+        together.plot(LINEAR, LINEAR, color=style.FAINT, linewidth=0.5, label="guessing")
         together.plot(
             LINEAR, power, color="black", linewidth=0.9, linestyle=roc.DASHES[roc.PRINTED], label=label
         )
@@ -130,10 +130,11 @@ def draw(
         together.legend(loc="lower right")
         axes[1].set_ylabel("true positive rate")
         # Below the panels, where no curve lies.
+        known = axes[0].get_legend_handles_labels()[0] + roc.marks(band=f"{roc.CONFIDENCE:.0%} bands")
         figure.legend(
-            *axes[0].get_legend_handles_labels(),
+            handles=known,
             loc="lower center",
-            ncols=MODELS + 2,
+            ncols=len(known),
             bbox_to_anchor=(0.52, (CAPTION_INCHES + 0.02) / height),
             columnspacing=1.0,
         )

@@ -16,6 +16,7 @@ from pathlib import Path
 from figures.__main__ import DATA, FIGURES, SCALES, SECONDS, description
 from figures.check import NUMBER, OWN, SENTENCE, Checked, check, opened
 from figures.style import SETTINGS
+from figures.write import fewer_colours
 from mipsim._files import replace_file
 from mipsim._words import duration
 
@@ -67,8 +68,7 @@ def _smaller(picture: Path) -> bytes:
 
     image, small = Image.open(picture).convert("RGB"), io.BytesIO()
     height = round(image.height * WIDTH / image.width)
-    image = image.resize((WIDTH, height), Image.Resampling.LANCZOS)
-    image.quantize(64, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+    fewer_colours(image.resize((WIDTH, height), Image.Resampling.LANCZOS)).save(small, "PNG", optimize=True)
     return small.getvalue()
 
 

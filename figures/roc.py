@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,19 @@ from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 CONFIDENCE = 0.99
 THEORY, PRINTED = "theory", "printed"
 DASHES = {THEORY: (0, (4, 1.6)), PRINTED: (0, (1, 1.4))}
+MARKS: dict[str, dict[str, Any]] = {
+    "games": {},
+    "band": {"linewidth": 6, "alpha": 0.2},
+    THEORY: {"linestyle": DASHES[THEORY], "linewidth": 0.9},
+    PRINTED: {"linestyle": DASHES[PRINTED], "linewidth": 0.9},
+    "guessing": {"color": style.FAINT, "linewidth": 0.5},
+}
+"""How a legend shows what every curve has."""
 THRESHOLDS = 128
 HEADER: Row = ("panel", "curve", "fpr", "tpr", "band_low", "band_high", THEORY, PRINTED)
 
@@ -81,6 +90,15 @@ def draw(
     return rows
 
 
+def marks(**words: str) -> list["Line2D"]:
+    """Entries of a legend: keys of `MARKS`, and what they show in this figure."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], **{"color": style.INK, "label": text, **MARKS[mark]}) for mark, text in words.items()
+    ]
+
+
 def single_panel(
     request: Request,  # where to, and of how many games
     name: str,
@@ -89,14 +107,13 @@ def single_panel(
     known: tuple[str, str, Callable[[np.ndarray], np.ndarray]],
     words: str,
     caption_inches: float,  # its height
-    **legend: str,  # as matplotlib's
 ) -> tuple[Path, ...]:
     """Draw a figure of a single panel, the curves and another formula in black, and write its files."""
     with style.journal():
-        figure = style.blank(4.4, 2.9 + caption_inches)
+        figure = style.blank(4.4, 3.2 + caption_inches)
         axes = figure.subplots()
         bottom = (caption_inches + 0.42) / figure.get_size_inches()[1]
-        figure.subplots_adjust(left=0.1, right=0.97, top=0.985, bottom=bottom)
+        figure.subplots_adjust(left=0.1, right=0.97, top=0.885, bottom=bottom)
         rows = draw(axes, curves, panel="a", family=len(curves))
         label, key, power_at = known
         alpha = grid(lowest_fpr(request.games))
@@ -104,7 +121,10 @@ def single_panel(
         axes.plot(alpha, power, color="black", linewidth=0.9, linestyle=DASHES[PRINTED], label=label)
         rows += [("a", key, float(a), "", "", "", float(p), "") for a, p in zip(alpha, power, strict=True)]
         axes.set_ylabel("true positive rate")
-        axes.legend(**legend)
+        shown = marks(theory="normal limit", band=f"{CONFIDENCE:.0%} bands")
+        # Above the panel: in it, the curves of few games leave no corner free.
+        handles, place = [*axes.get_legend_handles_labels()[0], *shown], (0.53, 1.0)
+        figure.legend(handles=handles, loc="upper center", ncols=5, bbox_to_anchor=place, columnspacing=1.0)
         style.caption(figure, words, bottom_inches=caption_inches, characters=102)
         return write.save(figure, request, name, caption=words, header=HEADER, rows=rows)
 

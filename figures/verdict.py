@@ -88,7 +88,7 @@ def _words(axes: "Axes", played: Played, printed: "AbstractTradeOff", corrected:
     words = (
         (0.02, 0.97, f"corrected: {right.verdict}\n{mixture}", CONFIRMED, "left", "top"),
         (0.98, 0.17, f"as printed: {wrong.verdict}\n{normal}", REFUTED, "right", "bottom"),
-        (0.98, 0.05, f"{played.games:,} games", BAND, "right", "bottom"),
+        (0.98, 0.05, f"solid: {played.games:,} games in each world", BAND, "right", "bottom"),
     )
     for x, y, text, colour, side, end in words:
         axes.text(
