@@ -42,10 +42,15 @@ def rows(file: Path = STORED) -> dict[str, dict[str, str]]:
 
 def store(folder: Path, file: Path = STORED) -> None:
     """Store what a report shows of its refuted statements.
-    `folder`: of the report; `file`: where to; rows of other statements stay.
+    `folder`: of the report; `file`: where to; rows of other statements stay. Raises ValueError where a correction is not CONFIRMED, which the
+    tables say of all.
     """
     known = rows(file) if file.exists() else {}
     for entry in json.loads((folder / "verdicts.json").read_text("utf-8")):
+        if entry["corrects"] and entry["verdict"] != "CONFIRMED":
+            raise ValueError(
+                f"the correction {entry['claim']} is {entry['verdict']}; it must be CONFIRMED to be counted"
+            )
         known.pop(entry["claim"], None)
         if row := row_of(entry):
             known[entry["claim"]] = row
@@ -80,7 +85,9 @@ def texts(stored: Rows) -> dict[Path, str]:
     findings = _between(findings, "counts", _counts(stored))
     return {
         FINDINGS: findings,
-        README: _between(README.read_text("utf-8"), "classes", _classes(stored)),
+        README: _between(
+            _between(README.read_text("utf-8"), "counts", f"{_judged()}.\n"), "classes", _classes(stored)
+        ),
     }
 
 
@@ -126,11 +133,21 @@ def _printed(paper: str = "") -> list[str]:
     ]
 
 
+def _judged() -> str:
+    points = sum(len(item.points) for item in REGISTER.values())
+    return (
+        f"`python -m verify` judges {len(REGISTER)} statements at {points:,} listed points, and at further points that fill the domain of most of them "
+        "evenly"
+    )
+
+
 def _counts(stored: Rows) -> str:
     four = [name for name in _printed() if paper_of(name) != "field"]
     of = _counted(four, stored)
     corrections = sum(bool(item.corrects) for item in REGISTER.values())
     return (
+        f"{_judged()}:\n\n| statements | number |\n|---|---|\n| of the four papers | {len(four)} |\n| of the field beyond them | {len(_printed('field'))} |\n"
+        f"| corrections and companions that no paper prints, each with its derivation in the report | {corrections} |\n\n"
         f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
         f"{of['wording']} are slips of the pen, and {of['reading']} fail under\na reading of the text. All {corrections} corrections and companions are CONFIRMED.\n"
     )
