@@ -69,9 +69,14 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    numbers = (f"{second[key]:.4g}" for key in ("claim", "value"))
+    # A larger number speaks for the attacker, so that some are negative; a reader sees the quantity itself.
+    what, sign = second["what"], 1.0
+    if what.startswith("minus "):
+        what, sign = what.removeprefix("minus "), -1.0
+    value = 0.0 if second["low"] <= 0.0 <= second["high"] else second["value"]
+    numbers = (f"{sign * number + 0.0:.4g}" for number in (second["claim"], value))
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
-    cells = (entry["claim"], entry["defect"], second["what"], *numbers, second["size"] or "", at)
+    cells = (entry["claim"], entry["defect"], what, *numbers, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
 
 
@@ -110,7 +115,10 @@ def _table(paper: str, stored: Rows) -> str:
     for name, row in stored.items():
         if paper_of(name) == paper:
             item = REGISTER[name]
-            number = item.source.partition(", ")[2].partition(", which")[0]
+            # A title names the authors of a paper's table; beyond the papers each source has its own.
+            number = (
+                item.source if paper == "field" else item.source.partition(", ")[2].partition(", which")[0]
+            )
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
             lines.append(

@@ -180,7 +180,9 @@ class Outcome:
             return ""
         probed = not any(item.sampled for item in self.judged)
         estimate = probed and not all(probe.definite for probe in self.probes if probe.phase == "even")
-        return f"{'estimated to be broken' if estimate else 'broken'} at {self.broken}"
+        undecided = sum(item.sampled and item.verdict is Verdict.INCONCLUSIVE for item in self.judged)
+        text = f", and undecided at {undecided:,}," if undecided else ""
+        return f"{'estimated to be broken' if estimate else 'broken'} at {self.broken}{text}"
 
     @property
     def warning(self) -> str:

@@ -143,6 +143,22 @@ def test_the_title_of_a_counterexample_is_true():
     assert titles([*outcome.judged, same])[1] == "The largest gap in tolerances among the judged points"
 
 
+def test_an_entry_of_a_refuted_statement_begins_with_its_words_and_why_it_fails(tmp_path):
+    square = rf.Statement(
+        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
+        claimed=lambda x: x, truth=lambda x: x * x, points=[{"x": 2.0}], fails="Squares grow faster.",
+        second_route=lambda x: rf.Replication(x * x, x * x, x * x, "the square", "by hand"),
+    )  # fmt: skip
+    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1")
+    text = rf.report([rf.judge(item, budget=0) for item in (square, right)], tmp_path).read_text("utf-8")
+    section = text[text.index('<section id="square"') : text.index('<section id="square-corrected"')]
+    order = ("x^2 &lt;= x", "Squares grow faster.", "The square: 2 as stated, 4 true.", "Corrected by", "for x at most 1", "Defect: ")  # fmt: skip
+    places = [section.index(words) for words in order]
+    assert places == sorted(places)
+    assert section.index("Where it fails") > section.rindex("<details", 0, section.index("Where it fails"))
+    assert right.fails == ""
+
+
 def test_a_gap_that_is_no_number_moves_no_rank() -> None:
     """Gaps of several units are ranked among their own; a NaN among them would leave them unsorted."""
     outcome = judged_in_two_units((8.0, 5.0, 7.0, 1.0, 6.0))

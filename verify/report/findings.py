@@ -22,8 +22,8 @@ from verify.register import group_of
 
 HEAD = """# Findings
 
-Every statement that does not stand as printed: why, a simple counterexample with what the statement says there and what is true, the corrected
-statement, the paper's own sentence, and, folded, a second, independent route to the same, the counterexample of the largest judged gap, and a program. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
+Every statement that does not stand as printed: the paper's own sentence, why it fails, a simple counterexample with what the statement says there and
+what is true, the corrected statement, and, folded, a second, independent route to the same, the counterexample of the largest judged gap, and a program. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
 Phi^-1(FNR) at the same FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
@@ -94,23 +94,22 @@ def _finding(
     lines = [
         f"### {statement.name}: {defect}",
         "",
-        *([_line(statement.fails), ""] if statement.fails else []),
-        *first[1],
     ]
-    if twin is not None:
-        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
-        lines += [_line(f"$${twin.formula}$$"), ""] if twin.formula not in ("", statement.formula) else []
     if statement.quote is not None:
         lines += ["As stated:", "", _quoted(statement.quote), ""]
     if statement.formula:
         lines += [_line(f"$${statement.formula}$$"), ""]
+    lines += [*([_line(statement.fails), ""] if statement.fails else []), *first[1]]
+    if twin is not None:
+        lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
+        lines += [_line(f"$${twin.formula}$$"), ""] if twin.formula not in ("", statement.formula) else []
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.", ""]
     lines += [f"Source: {_line(statement.source)}.", ""]
     judged = [f"As judged: {_line(statement.says)}", ""]
     for words, reason in statement.not_judged.items():
         judged += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
     for quote in statement.restricted_by:
-        judged += ["Elsewhere in the paper:", "", _quoted(quote), ""]
+        judged += ["Elsewhere in the same source:", "", _quoted(quote), ""]
     for names, how in (
         ([name for name in statement.uses if name not in statement.unreached], "as printed"),
         (list(statement.unreached), "whose defect does not reach it"),
@@ -121,7 +120,7 @@ def _finding(
         wrong, right = statement.slip
         judged += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
     if outcome.spread[1]:
-        judged += [f"It is broken at {outcome.broken} of its domain.", ""]
+        judged += [f"It is {outcome.where_broken} of its domain.", ""]
     if statement.meanings:
         text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
         judged += [f"Parameters. {text}.", ""]

@@ -206,7 +206,7 @@ def single_test_for_both(noise: str, delta: float, second: float, alpha: float) 
         -worst,
         -worst - 1e-8,
         -worst + 1e-8,
-        "loss of the test z > c, as a share of the best test's advantage, negative",
+        "minus the loss of the test z > c, as a share of the best test's advantage",
         "SciPy, quadrature of the densities",
     )
 

@@ -217,6 +217,7 @@ RERO_GUARANTEE = Statement(
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
     fails="An attacker who knows both records knows the two shifts, and need not test against an unknown side.",
+    instead="where at most the lengths of the shifts are known",
     source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
