@@ -38,7 +38,7 @@ def draw(request: Request) -> tuple[Path, ...]:
             rows += roc.draw(place, curves, panel=tag, family=FAMILY)
             style.letter(place, tag, title)
             # Beside the curves there is little room: short lines, close to each other.
-            corner = "upper left" if tag == "c" else "lower right"
+            corner = "lower right" if tag == "b" else "upper left"
             lines = place.get_legend_handles_labels()[0] + roc.marks(
                 **({"printed": "as printed"} if tag == "c" else {})
             )

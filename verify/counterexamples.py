@@ -15,6 +15,7 @@ from typing import Any
 
 from mipsim._files import replace_file
 from mipsim.referee.defect import Defect
+from mipsim.referee.reporting.wording import for_readers
 from verify.register import PAPERS, REGISTER, paper_of
 
 ROOT = Path(__file__).parents[1]
@@ -69,12 +70,8 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    # A larger number speaks for the attacker, so that some are negative; a reader sees the quantity itself.
-    what, sign = second["what"], 1.0
-    if what.startswith("minus "):
-        what, sign = what.removeprefix("minus "), -1.0
-    value = 0.0 if second["low"] <= 0.0 <= second["high"] else second["value"]
-    numbers = (f"{sign * number + 0.0:.4g}" for number in (second["claim"], value))
+    what, *ends = for_readers(*(second[key] for key in ("what", "claim", "value", "low", "high")))
+    numbers = (f"{number:.4g}" for number in ends[:2])
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
     cells = (entry["claim"], entry["defect"], what, *numbers, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))

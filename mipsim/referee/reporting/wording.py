@@ -69,10 +69,25 @@ def claimed_and_true(point: PointResult) -> str:
     second = point.second_route
     if second is None or not second.excludes:
         return ""
-    ends = f", in {shown((second.low, second.high))}" if second.low < second.high else ""
-    size = f" at size {second.size:,}" if second.size and "n = " not in second.what else ""
-    what = f"{second.what[:1].upper()}{second.what[1:]}{size}"
-    return f"{what}: {second.claim:.4g} as stated, {second.value:.4g} true{ends}."
+    what, claim, value, low, high = for_readers(
+        second.what, second.claim, second.value, second.low, second.high
+    )
+    ends = f", in {shown((low, high))}" if low < high else ""
+    size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
+    return f"{what[:1].upper()}{what[1:]}{size}: {claim:.4g} as stated, {value:.4g} true{ends}."
+
+
+def for_readers(
+    what: str, claim: float, value: float, low: float, high: float
+) -> tuple[str, float, float, float, float]:
+    """A second route's numbers without the sign by which a larger number speaks for the attacker; 0 where the interval has it.
+    >>> for_readers("minus the distance", -1e-6, -2e-16, -1e-9, 1e-9)
+    ('the distance', 1e-06, 0.0, -1e-09, 1e-09)
+    """
+    value = 0.0 if low <= 0.0 <= high else value
+    if not what.startswith("minus "):
+        return what, claim, value, low, high
+    return what.removeprefix("minus "), 0.0 - claim, 0.0 - value, 0.0 - high, 0.0 - low
 
 
 def parameters(values: Mapping[str, Any]) -> str:
