@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from PIL import Image
 
-from figures import azize_fig6, kaissis_fig1, kaissis_fig3, leemann_fig1, leemann_models, style
+from figures import azize_fig6, kaissis_fig1, kaissis_fig3, leemann_fig1, leemann_models, pages, style
 
 LIGHTNESS, DISTANCE = 10.0, 14.0
 """Least differences in CIELAB: of L* in grey, and Euclidean for each reader. Two colours 2.3 apart are just distinguishable side by side."""
@@ -56,6 +57,19 @@ def too_near(colours: Sequence[str]) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("name", GROUPS)
 def test_colours_of_a_panel_stay_apart(name: str) -> None:
     assert not too_near(GROUPS[name])
+
+
+@pytest.mark.parametrize(
+    ("figure", "group"),
+    [("azize_fig2", "targets"), ("azize_fig6", "reference points"), ("leemann_fig1", "sizes")],
+)
+def test_a_stored_picture_keeps_the_colours_of_thin_lines(figure: str, group: str) -> None:
+    """Few colours make a small file; two curves that share a colour in it could not be kept apart."""
+    seen = np.unique(
+        np.asarray(Image.open(pages.STORED / f"{figure}.png").convert("RGB")).reshape(-1, 3), axis=0
+    )
+    off = [np.linalg.norm(seen - 255 * np.array(to_rgb(colour)), axis=1).min() for colour in GROUPS[group]]
+    assert max(off) < 15
 
 
 @pytest.mark.parametrize(
