@@ -50,22 +50,15 @@ def test_a_changed_result_changes_the_pages(
     second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "low": 0.9, "high": 1.0, "size": None}
     second |= {"value": float(value), "low": float(value)} if column == "true" else {}
     entry |= {"defect": value} if column == "class" else {}
-    verdicts = [
-        entry
-        | {
-            "simple_counterexample": {
-                "second_route": second,
-                "parameters": REGISTER["izzo-thm-8"].points[0].at,
-            }
-        }
-    ]
+    at = REGISTER["izzo-thm-8"].points[0].at
+    verdicts = [entry | {"simple_counterexample": {"second_route": second, "parameters": at}}]
     (tmp_path / "verdicts.json").write_text(json.dumps(verdicts), "utf-8")
     counterexamples.store(tmp_path, file)
     before, stored = counterexamples.rows(), counterexamples.rows(file)
     assert stored["izzo-thm-8"][column] == value
     assert len(stored) == len(before)
     least = second | {"what": "minus the loss", "claim": -0.5, "value": -1e-16, "low": -1e-9, "high": 1e-9}
-    row = counterexamples.row_of(entry | {"simple_counterexample": {"second_route": least}})
+    row = counterexamples.row_of(entry | {"simple_counterexample": {"second_route": least, "parameters": at}})
     assert row is not None
     assert [row[key] for key in ("what", "stated", "true")] == ["the loss", "0.5", "0"]
     assert {
