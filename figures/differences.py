@@ -37,13 +37,13 @@ def azize_fig3(folder: Path) -> None:
     for victim, records in RECORDS.items():
         images = records()
         for seed in range(STARTS):
-            kept = folder / "counts" / f"starts-{victim}-{seed}.npy"
-            if not kept.exists():
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                np.save(kept, start(images, victim, seed, NEIGHBOURS))
+            held = folder / "counts" / f"starts-{victim}-{seed}.npy"
+            if not held.exists():
+                held.parent.mkdir(parents=True, exist_ok=True)
+                np.save(held, start(images, victim, seed, NEIGHBOURS))
             rows += [
                 (victim, seed, target, rank, *map(float, pair))
-                for target, ranks in zip(TARGETS, np.load(kept).round(3), strict=True)
+                for target, ranks in zip(TARGETS, np.load(held).round(3), strict=True)
                 for rank, pair in enumerate(ranks)
             ]
     words = (

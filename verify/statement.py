@@ -17,5 +17,5 @@ class Statement(rf.Statement):
     instead: str = ""
 
     def corrected(self, **changes: Any) -> "Statement":
-        """The same as the referee's; what holds instead of the statement is not said of its correction."""
+        """The same as the referee's; `instead` of the statement is left out of its correction."""
         return super().corrected(**({"instead": ""} | changes))  # pyright: ignore[reportReturnType]

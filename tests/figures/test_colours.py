@@ -64,7 +64,7 @@ def test_colours_of_a_panel_stay_apart(name: str) -> None:
     [("azize_fig2", "targets"), ("azize_fig6", "reference points"), ("leemann_fig1", "sizes")],
 )
 def test_a_stored_picture_keeps_the_colours_of_thin_lines(figure: str, group: str) -> None:
-    """Few colours make a small file; two curves that share a colour in it could not be kept apart."""
+    """Few colours make a small file; two curves that share a colour in it could not be distinguished."""
     seen = np.unique(
         np.asarray(Image.open(pages.STORED / f"{figure}.png").convert("RGB")).reshape(-1, 3), axis=0
     )
