@@ -321,7 +321,9 @@ class ComposedTradeOff(AbstractTradeOff):
         some = epsilon < most * (1.0 - _AT_THE_END)
         with np.errstate(divide="ignore"):
             high[~some] = np.log(-np.expm1(np.minimum(epsilon[~some] - most, 0.0)))
-        if some.any():
+        if (zero := epsilon == 0.0).any():
+            low[zero], high[zero] = self.losses.at_zero(accuracy)
+        if (some := some & ~zero).any():
             low[some], high[some] = self.losses.log_delta(epsilon[some], accuracy, turned)
         return low, high
 

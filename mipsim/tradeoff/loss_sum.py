@@ -14,7 +14,7 @@ from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import EPS, log_complement, lowered, raised
 from mipsim.tradeoff.loss_band import Band, Side, density_over_number
-from mipsim.tradeoff.step_laws import AbstractStepLaw
+from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
 
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
@@ -39,6 +39,10 @@ _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
+_RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
+_SHIFTS = np.geomspace(
+    0.05, 200.0, 24
+)  # of a tilt, by which Chernoff's inequality is tried; in inverse standard deviations
 
 
 class LossSum:
@@ -85,7 +89,7 @@ class LossSum:
 
     def _cut(self, log_small: float) -> LossSum:
         """The same sum, planned without single losses so rare that all together they have less than that mass of the world "in", or of "out"
-        where they are negative. Bands account for what lies off their lattice, so that all are bands of this sum.
+        where they are negative. What lies off a band's lattice is accounted for, so that all are bands of this sum.
         """
         log_small = 10.0 * math.floor(log_small / 10.0)
         if log_small not in self._cuts:
@@ -412,35 +416,7 @@ class LossSum:
         self, theta: float, levels: list[Levels], spread: float
     ) -> tuple[float, float, tuple[float, float]]:
         """Losses between which the tilted sum lies but for e^-34 at either side, and the shifts of tilt that show it."""
-        shifts = (
-            np.array(
-                [
-                    0.05,
-                    0.1,
-                    0.2,
-                    0.3,
-                    0.45,
-                    0.7,
-                    1.0,
-                    1.5,
-                    2.2,
-                    3.0,
-                    4.0,
-                    5.0,
-                    6.5,
-                    7.5,
-                    8.3,
-                    9.4,
-                    11.0,
-                    14.0,
-                    20.0,
-                    30.0,
-                    60.0,
-                    200.0,
-                ]
-            )
-            / spread
-        )
+        shifts = _SHIFTS / spread
         ends = []
         for sign in (-1.0, 1.0):
             reach = []
@@ -454,12 +430,8 @@ class LossSum:
             best = int(np.argmin(reach))
             ends.append((sign * reach[best], float(shifts[best])))
         (low, down), (high, up) = ends
-        least = sum(
-            count * float(level.losses[0]) for (_, count), level in zip(self.laws, levels, strict=True)
-        )
-        most = sum(
-            count * float(level.losses[-1]) for (_, count), level in zip(self.laws, levels, strict=True)
-        )
+        parts = [(count, level.losses) for (_, count), level in zip(self.laws, levels, strict=True)]
+        least, most = (sum(count * float(losses[end]) for count, losses in parts) for end in (0, -1))
         return max(low, least), min(high, most), (down, up)
 
     # -- questions --
@@ -555,6 +527,36 @@ class LossSum:
         shift = epsilon if turned else np.zeros(epsilon.shape)
         low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
         return low, np.fmin(high, 0.0)
+
+    def at_zero(self, accuracy: float) -> tuple[float, float]:
+        """Bounds of log delta at 0, which both directions share: E_out (1 - e^loss)_+.
+
+        A single loss so large that no others can bring the sum below 0 counts as if it were no larger. So rare, large losses, which
+        mostly have most of the mass of "in", need no lattice. Worlds that differ with a total probability p have p times a total
+        variation to at most p^2: of smaller p than a lattice resolves, a larger p tells it.
+        """
+        laws, sure = self.laws, self.sure_masses
+        if math.isinf(sum(law.ends[0] for law, _ in laws)):
+            laws = [(law.inner if isinstance(law, ReversedStep) else ReversedStep(law), n) for law, n in laws]
+            sure = sure[1], sure[0]
+        if math.isinf(sum(law.ends[0] for law, _ in laws)):
+            low, high = self.log_delta(np.zeros(1), accuracy, False)
+            return float(low[0]), float(high[0])
+        p = sum(count * law.p for law, count in laws)
+        factor = max(1.0, 2.0 ** math.floor(math.log2(_RESOLVED / min(p, 1.0))))
+        laws = [(law.bulk(factor), count) for law, count in laws]
+        least = sum(count * law.ends[0] for law, count in laws)
+        built = LossSum([(Capped(law, law.ends[0] - least), count) for law, count in laws], sure, self.places)
+        built._left = self._left
+        result, _ = built.sticks(np.zeros(1), accuracy, "other")
+        low, high = float(result[4][0]), min(float(result[5][0]), 0.0)
+        if factor == 1.0:
+            return low, high
+        # In products of Q + p_i (P_i - Q) the terms of second order and higher have at most (e^(2 p) - 1 - 2 p) / 2.
+        off = (1.01 * factor * p) ** 2
+        off += off / factor
+        low, high = (math.exp(low) - off) / factor, (math.exp(high) + off) / factor
+        return math.log(low) - 1e-12 if low > 0.0 else -math.inf, math.log(high) + 1e-12
 
     def curve(
         self, log_fpr: np.ndarray, log_tnr: np.ndarray, accuracy: float, turned: bool

@@ -13,6 +13,7 @@ from mipsim.sums.loss_bounds import Cells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
+_BULK = 12.0  # the same where rates below 1e-30 do not matter
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NARROW, _WIDE = (
     0.09,
@@ -59,9 +60,11 @@ class AbstractStepLaw(ABC):
         fixed: a loss that should lie on the lattice: an atom is there.
         narrowest: relative width that no lattice goes below: that of the samples which a distribution stands for.
         is_gaussian: whether the worlds are those of a Gaussian shift, sub-sampled or not.
+        p: of a mixture that reveals nothing else the probability that it differs; else infinite.
     """
 
     ends: tuple[float, float]
+    p: float = math.inf
     fixed: float = 0.0
     is_gaussian: bool = False
     narrowest: float = 0.0
@@ -70,6 +73,10 @@ class AbstractStepLaw(ABC):
     @abstractmethod
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The distribution in coarse cells."""
+
+    def bulk(self, factor: float) -> AbstractStepLaw:
+        """The same for a question without rare outcomes, and of a mixture with the probability `p` times a factor."""
+        return self
 
     @abstractmethod
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
@@ -80,14 +87,17 @@ class AbstractStepLaw(ABC):
 
 class MixedGaussian(AbstractStepLaw):
     """N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1).
-    `mu`: the shift, > 0; `p`: in (0, 1].
+    `mu`: the shift, > 0; `p`: in (0, 1]; `furthest`: standard deviations that it is followed to, which cost accuracy.
     """
 
     is_gaussian = True
 
-    def __init__(self, mu: float, p: float) -> None:
-        self.mu, self.p = mu, p
+    def __init__(self, mu: float, p: float, furthest: float = _FURTHEST) -> None:
+        self.mu, self.p, self.furthest = mu, p, furthest
         self.ends = (math.log1p(-p) if p < 1.0 else -math.inf, math.inf)
+
+    def bulk(self, factor: float) -> MixedGaussian:
+        return MixedGaussian(self.mu, factor * self.p, _BULK)
 
     def loss(self, y: np.ndarray) -> np.ndarray:
         """Log of the density ratio at the outcome y."""
@@ -137,7 +147,10 @@ class MixedGaussian(AbstractStepLaw):
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         borders = self.outcome(offset + step * nodes)
         # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
-        lowest, highest = max(float(borders[0]), -_FURTHEST), min(float(borders[-1]), _FURTHEST + self.mu)
+        lowest, highest = (
+            max(float(borders[0]), -self.furthest),
+            min(float(borders[-1]), self.furthest + self.mu),
+        )
         reach = max(abs(lowest), abs(highest)) + self.mu
         even = np.linspace(lowest, highest, 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0))))
         inner = borders[1:]
@@ -222,6 +235,9 @@ class MixedLaplace(AbstractStepLaw):
         self.mu, self.p = mu, p
         self.ends = tuple(float(self._loss(np.float64(end))) for end in (-mu, mu))  # pyright: ignore
         self.fixed = self.ends[1]
+
+    def bulk(self, factor: float) -> MixedLaplace:
+        return MixedLaplace(self.mu, factor * self.p)
 
     def _loss(self, inner: np.ndarray) -> np.ndarray:
         if self.p == 1.0:
@@ -439,6 +455,50 @@ class ReversedStep(AbstractStepLaw):
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         return tuple(_turned(cells) for cells in self.inner.cells(-nodes[::-1], -offset, step))  # pyright: ignore[reportReturnType]
+
+
+class Capped(AbstractStepLaw):
+    """The distribution with losses above a cap at the cap; what the world "in" has more there reveals it.
+    `cap`: >= 0; the node at or next above it is taken instead.
+    """
+
+    def __init__(self, inner: AbstractStepLaw, cap: float) -> None:
+        self.inner, self.cap = inner, cap
+        self.ends = inner.ends[0], min(cap, inner.ends[1])
+        self.fixed, self.is_gaussian, self.narrowest = inner.fixed, inner.is_gaussian, inner.narrowest
+
+    @cached_property
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
+        line, low = self.inner.outline, int(np.searchsorted(self.inner.outline.losses, self.cap))
+        if low == line.losses.size:
+            return line
+        log_out = float(np.logaddexp.reduce(line.log_out[low:]))
+        ends = (self.cap, log_out, log_out + self.cap, float(line.widest[low]))
+        parts = (line.losses, line.log_out, line.log_in, line.widest)
+        return Outline(*(np.append(part[:low], end) for part, end in zip(parts, ends, strict=True)))
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        top = int(np.searchsorted(offset + step * nodes, self.cap))
+        if top >= nodes.size:
+            return self.inner.cells(nodes, offset, step)
+        # A single cell has all from the cap to where the distribution is followed to; its place may be no int64.
+        far = max(float(nodes[top]) + 1.0, (float(self.inner.outline.losses[-1]) + 1.0 - offset) / step)
+        above, below = self.inner.cells(np.append(nodes[: top + 1].astype(np.float64), far), offset, step)
+        return self._cut(above, nodes[: top + 1], worse=True), self._cut(below, nodes[: top + 1], worse=False)
+
+    def _cut(self, cells: Cells, nodes: np.ndarray, *, worse: bool) -> Cells:
+        """Without the highest cell, whose mass in the world "out" goes to the node below it."""
+        atoms = cells.log_atoms[:-1].copy()
+        atoms[-1] = np.logaddexp.reduce([atoms[-1], cells.log_atoms[-1], cells.log_out[-1]])
+        most = float(np.logaddexp(cells.log_in_only, cells.log_in[-1]))
+        return replace(
+            cells,
+            nodes=nodes,
+            log_out=cells.log_out[:-1],
+            log_in=cells.log_in[:-1],
+            log_atoms=atoms,
+            log_in_only=most if worse else cells.log_in_only,
+        )
 
 
 def _turned(cells: Cells) -> Cells:
