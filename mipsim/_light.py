@@ -1,6 +1,7 @@
 """What `import mipsim` offers without JAX: audits, counts as curves, and trade-off functions."""
 
 from mipsim import tradeoff
+from mipsim._budget import budget
 from mipsim._version import __version__
 from mipsim.audits import Audit, RunningAudit, audit
 from mipsim.bands import Comparison, EmpiricalTradeOff
@@ -14,6 +15,7 @@ __all__ = [
     "RunningAudit",
     "__version__",
     "audit",
+    "budget",
     "plot",
 ]
 __all__ += tradeoff.__all__

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mipsim._budget import check_budget
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.base import AbstractWithCDF
 from mipsim.distributions.by_cdf import CDF_ERROR, cells_of, coordinates_by_law, reach_of
@@ -137,6 +138,7 @@ class Rows:
         value: ComplexArray = np.ones(t.shape, complex)
         size, relative = np.ones(t.shape), np.zeros(t.shape)
         for term in self.terms:
+            check_budget()
             result, flaw = term.transform(spacing, nodes)
             modulus = np.minimum(np.abs(result) + flaw, 1.0)
             value = value * result**term.copies

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mipsim._budget import check_budget
 from mipsim.exact.rounding import EPS, ComplexArray
 from mipsim.exact.transform import AbstractTransform, Lattice, Tail
 
@@ -295,6 +296,7 @@ def build_contour(
     t = np.arange(count) * spacing
     log_phi = transform.cumulant(c + 1j * t)
     while count < most and (log_phi.real[:, -2:] - log_mgf[:, None] > np.log(_NEGLIGIBLE)).any():
+        check_budget()
         more = min(most, 2 * count) if count > 64 else min(most, count + count // 4 + 1)
         t = np.arange(more) * spacing
         log_phi = np.concatenate([log_phi, transform.cumulant(c + 1j * t[count:])], axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._budget import check_budget
 from mipsim._compiled import prepare
 from mipsim._precision import exact_scope
 from mipsim._printed import ceiling
@@ -126,6 +127,7 @@ def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
     tables = None if isinstance(attack, AbstractLinearAttack) else count_tables(problem)
     known = []
     for route in routes if tables is None or tables[0].size < _MANY else routes[::-1]:
+        check_budget()
         result = route()
         if result is not None and result.error_bound <= LARGEST_ERROR:
             return result

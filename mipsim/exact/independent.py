@@ -11,6 +11,7 @@ from math import fsum
 import numpy as np
 import scipy
 
+from mipsim._budget import check_budget
 from mipsim._powers import convolution_error, repeated
 from mipsim.exact.atoms import ties
 from mipsim.exact.noise_transform import NO_NOISE, ScoreNoise
@@ -171,6 +172,7 @@ class Independent:
         error = unsure + 8.0 * UNIT * (8.0 + np.abs(log_noise) + np.abs(self.offset - centre)[:, None] * t)
         alive = k
         for values, probability, copies in self._batches(nodes):
+            check_budget()
             alive = alive[(size[:, alive] > _NOTHING).any(axis=0)]
             if alive.size == 0:
                 break
@@ -354,6 +356,7 @@ def _world(
     values, mass, slack, added = np.array([total.offset[world]]), np.ones((1, 1)), 0.0, 0
     for stack in total.stacks:
         for row in range(stack.values.shape[0]):
+            check_budget()
             retained = stack.probability[world, row] > 0.0
             copies = int(stack.copies[world, row])
             base = stack.values[row][retained], stack.probability[world, row][retained][None, :], 0.0

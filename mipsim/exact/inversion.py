@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri_exp
 
+from mipsim._budget import check_budget
 from mipsim._roots import least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.difference import DifferenceTransform
@@ -282,6 +283,7 @@ class InvertedLaw(AbstractScoreLaw):
         values, starts = np.unique(index[order], return_index=True)
         result = []
         for index, where in zip(values.tolist(), np.split(order, starts[1:]), strict=True):
+            check_budget()
             if index >= 0:
                 size = max(1, _BLOCK // self.contour(index).phi.shape[1])
                 result += [(index, where[start : start + size]) for start in range(0, where.size, size)]

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.special import log_ndtr, ndtri_exp
 
+from mipsim._budget import check_budget
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.rounding import EPS
 from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, log_difference, lowered, raised
@@ -314,6 +315,7 @@ class TiltedBrackets:
 
     def _at(self, k: int) -> tuple[_Side, _Side]:
         if k not in self._sides:
+            check_budget()
             x, sd = self._point(k)
             theta = self._tilt(k, 0)[0], self._tilt(k, 1)[0]
             tilted, logs, off = self._tilted(theta)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
+from mipsim._budget import check_budget
 from mipsim._validation import flag, member, number
 from mipsim._words import kind_of
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
@@ -81,6 +82,7 @@ def calibrate(
 
     @cache  # the root finder asks for the ends of its bracket again
     def at(log_noise: float, accuracy: float) -> float:
+        check_budget()
         curve: object = curve_of_noise(noise := noise_at(log_noise))
         if not isinstance(curve, AbstractTradeOff):
             raise ValueError(
@@ -124,6 +126,7 @@ def calibrate(
         root = _polished(at, root, min(composed))
     noise, nudge = noise_at(root), _RELATIVE if exact else 0.3 * FINE
     while _exceeds(printed, curve_of_noise(noise)):
+        check_budget()
         noise, nudge = noise * (1.0 + nudge), 2.0 * nudge
     return noise
 

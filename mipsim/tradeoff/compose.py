@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mipsim._budget import spent
 from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
 from mipsim._words import kind_of
@@ -330,9 +331,11 @@ class ComposedTradeOff(AbstractTradeOff):
     def _warn(self, what: str, width: float, accuracy: float) -> None:
         if not width <= 1.001 * accuracy:
             digits = enough(width, accuracy, 1)
+            on = "at the end of mi.budget" if spent() else f"on {self.losses.places:,} places"
+            nearer = "in more seconds" if spent() else f"at {_NEARER[what]}, with more noise or fewer steps"
             warnings.warn(
-                f"{what} is known to {ceiling(width, digits)} only, not to {floor(accuracy, digits)}, on {self.losses.places:,} places; both bounds hold, "
-                f"and are nearer at {_NEARER[what]}, with more noise or fewer steps",
+                f"{what} is known to {ceiling(width, digits)} only, not to {floor(accuracy, digits)}, {on}; both bounds hold, "
+                f"and are nearer {nearer}",
                 stacklevel=6,
             )
 
@@ -376,7 +379,7 @@ class ComposedTradeOff(AbstractTradeOff):
             self._bounded(np.array([at]), accuracy, None)
             low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
             aim = self._aim(low)
-            if high - low <= aim or accuracy < 1e-10:
+            if high - low <= aim or accuracy < 1e-10 or spent():
                 break
             narrower = math.isfinite(high) and not high - low > 0.9 * (best[1] - best[0])
             stalled = 0 if narrower else stalled + 1

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from scipy.special import log_ndtr
 
+from mipsim._budget import spent
 from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import EPS, log_complement, lowered, raised
@@ -568,12 +569,9 @@ class LossSum:
         def plan(fpr: float, tnr: float) -> LossSum:
             if not -math.inf < fpr < _RARE_RATE:
                 return self
-            tilt = (
-                (lambda plan: plan.tilt_of_fnr(fpr, tnr))
-                if turned
-                else (lambda plan: plan.tilt_of_rate(fpr, tnr))
+            return self._planned(
+                lambda plan: plan._tilt_of(fpr, tnr, turned), lambda plan, theta: fpr, fpr, accuracy, "rate"
             )
-            return self._planned(tilt, lambda plan, theta: fpr, fpr, accuracy, "rate")
 
         plans = list(map(plan, log_fpr.tolist(), log_tnr.tolist()))
         return self._by_plan(plans, lambda plan, at: plan._curve(log_fpr[at], log_tnr[at], accuracy, turned))
@@ -590,9 +588,7 @@ class LossSum:
             return np.where(np.isneginf(log_fpr) | np.isneginf(log_tnr), 0.0, wide)
 
         def tilt(i: int) -> float:
-            if turned:
-                return self.tilt_of_fnr(float(log_fpr[i]), float(log_tnr[i]))
-            return self.tilt_of_rate(float(log_fpr[i]), float(log_tnr[i]))
+            return self._useful(self._tilt_of(float(log_fpr[i]), float(log_tnr[i]), turned), accuracy)
 
         (ahead, most), (back, _) = self.sure[::-1] if turned else self.sure
         # Where no more than the mass that reveals "out" is not rejected, none of "in" is missed.
@@ -603,9 +599,10 @@ class LossSum:
             np.where(none, 0.0, ahead),
             np.where(start, most, np.inf),
         ]
-        return self._refined(
-            ask, known, width, lambda i: self._useful(tilt(i), accuracy), log_fpr.size, accuracy, "rate"
-        )
+        return self._refined(ask, known, width, tilt, log_fpr.size, accuracy, "rate")
+
+    def _tilt_of(self, log_fpr: float, log_tnr: float, turned: bool) -> float:
+        return (self.tilt_of_fnr if turned else self.tilt_of_rate)(log_fpr, log_tnr)
 
     def slopes(self, log_fpr: np.ndarray, log_tnr: np.ndarray, turned: bool) -> np.ndarray:
         """About the losses at which FPRs are reached, by the nearest band; NaN where none is near."""
@@ -709,7 +706,7 @@ class LossSum:
             wide = width(result)
             wide = np.where(np.isnan(wide), np.inf, wide)
             pending = np.flatnonzero((wide > accuracy) & ~given_up)
-            if not pending.size:
+            if not pending.size or spent():
                 break
             first, last = sorted((int(pending[0]), int(pending[-1])), key=tilt)
             ends = [first, last]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._budget import spent
 from mipsim._validation import UndefinedError
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_difference, lowered, raised
 
@@ -123,7 +124,11 @@ class Partition:
         return Corners(self.log_fpr, self.bounds.log_fnr_high, self.bounds.log_tpr_low)
 
     def split(self, chosen: np.ndarray, most: int | None = None) -> bool:
-        """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut, or there would be too many points."""
+        """Cut the chosen intervals, shape (m - 1,), into eight; returns False where none can be cut, there would be too many points, or the
+        budget is at its end.
+        """
+        if spent():
+            return False
         left, right = self.z[:-1], self.z[1:]
         finite = np.isfinite(left) & np.isfinite(right)
         with np.errstate(invalid="ignore"):

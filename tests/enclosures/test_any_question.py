@@ -9,10 +9,13 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+
+import mipsim as mi
 
 from .questions import question, wrong
 
@@ -83,6 +86,49 @@ def failed(seed: list[int]) -> str:
 def test_an_interval_or_a_sentence(part: int) -> None:
     seeds = [[START, k] for k in range(part * PART, (part + 1) * PART)]
     assert [line for seed in seeds if (line := failed(seed))] == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth"),
+    [
+        (lambda: mi.dpsgd(1.0, 0.01, 1000).epsilon_bounds(1e-5), 1.82823),
+        (lambda: mi.dpsgd(0.5, 0.01, 1000).delta_bounds(10.0), 3.10829e-4),
+        (lambda: mi.dpsgd(0.7, 1e-6, 10**6).advantage_bounds(), 1.0322e-3),
+        (lambda: mi.dpsgd(0.7, 1e-3, 10**4).tpr_bounds(1e-6), 6.1388e-6),
+        (lambda: mi.dpsgd(0.7, 1e-3, 10**4).auc_bounds(), 0.572673),
+        (lambda: mi.account(1.0, 0.01, 1000).numbers["TPR at FPR 0.001"], 4.06843e-3),
+    ],
+)
+@pytest.mark.parametrize("seconds", [1e-9, 0.1])
+def test_bounds_at_the_end_of_a_budget_hold(
+    answer: Callable[[], tuple[float, float]], truth: float, seconds: float
+) -> None:
+    begun = time.process_time()
+    with mi.budget(seconds):
+        low, high = answer()
+    assert low <= truth <= high
+    assert time.process_time() - begun < 10.0
+
+
+def _likelihood_ratio() -> object:
+    rng = np.random.default_rng(0)
+    data, target = mi.Bernoulli(rng.uniform(0.05, 0.95, 200)), rng.integers(0, 2, 200).astype(float)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=target)
+    return game.exact(mi.LikelihoodRatio(game.mechanism, data, n=1000, target=target)).tpr_bounds(1e-6)
+
+
+def _least_noise() -> object:
+    return mi.find_noise_multiplier_for_advantage(1e-3, sampling_rate=1e-6, steps=10**6)
+
+
+@pytest.mark.parametrize("answer", [_likelihood_ratio, _least_noise])
+def test_what_has_no_bounds_at_the_end_of_a_budget_is_a_sentence(answer: Callable[[], object]) -> None:
+    with (
+        mi.budget(60.0),
+        mi.budget(0.1),
+        pytest.raises(ValueError, match=r"no exact answer within 0\.1 proc"),
+    ):
+        answer()
 
 
 def test_what_is_wrong_is_listed() -> None:

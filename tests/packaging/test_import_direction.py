@@ -32,6 +32,7 @@ FLOORS = (
         "_extras",
         "_html_table",
         "_verdict",
+        "_budget",
         "_printed",
         "_command_line",
         "_progress",

@@ -141,6 +141,21 @@ def test_a_game_is_judged_by_its_exact_law() -> None:
     assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
 
+def test_a_point_that_takes_too_long_is_not_judged() -> None:
+    """Neither by games, as if no law were known, nor as a function that changes; a composition has bounds at once."""
+    data = mi.Bernoulli(np.linspace(0.1, 0.9, 30))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=100, target=np.ones(30))
+    attack = mi.LikelihoodRatio(game.mechanism, data, 100)
+    for truth in (lambda mu: (game, attack), lambda mu: mi.dpsgd(mu, 0.01, 100)):
+        result = rf.judge(
+            statement(rf.Bound(), lambda mu: G(3.0), truth), at=[{"mu": 1.0}], point_seconds=1e-9
+        )
+        assert not result.failures
+        assert str(result.verdict) == "INCONCLUSIVE"
+        assert result.judged[0].games == 0
+    assert verdict(rf.Bound(), lambda mu: G(3.0), lambda mu: mi.dpsgd(mu, 0.01, 100)) == "CONFIRMED"
+
+
 @pytest.mark.evidence
 def test_a_game_without_a_law_is_judged_by_games() -> None:
     game, _, _ = noisy_mean(1.0)

@@ -157,6 +157,7 @@ def judge(
     games: int | None = None,
     budget: float | str = AFTER_JUDGING,
     samples: int | None = None,
+    point_seconds: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[str], object] = True,
 ) -> Outcome:
@@ -180,6 +181,8 @@ def judge(
             the first point measure this, without their scores. `how` says how many.
         budget: of the search between the judged points: seconds, or text such as "45s", "2m" or "500 probes"; 0 for none.
         samples: how many points are spread, >= 0; a power of 2 spreads best. None: 64, or 6 where games are played.
+        point_seconds: of the processor for the exact distributions of each judged point, > 0. A point that takes longer is judged by the
+            bounds at that time, or INCONCLUSIVE where there are none. None: the amount of work alone limits them, and no verdict depends on the clock.
         checkpoint: a file that stores every probe of the search, as for `hunt`.
         progress: whether to print the current point on stderr, after two seconds; or a function to call with that line.
 
@@ -208,7 +211,9 @@ def judge(
     spend = None if none else budget_of(budget)
     spend = None if at is not None else spend
     half = confidence if spend is None else 0.5 + 0.5 * confidence_level(confidence)
-    judged = judge_points(statement, planned(statement, at, half, seed, games, samples), progress=progress)
+    judged = judge_points(
+        statement, planned(statement, at, half, seed, games, samples, point_seconds), progress=progress
+    )
     wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     hopeless = not judged.judged and failed_alike(judged.failures)
     if spend is None or judged.verdict is wanted or judged.whole or hopeless:

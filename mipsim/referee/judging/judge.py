@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mipsim._budget import within
 from mipsim._printed import shown_risk
 from mipsim._progress import ProgressLine
-from mipsim._validation import confidence_level, member, whole
+from mipsim._validation import confidence_level, member, number, whole
 from mipsim._words import plural, quoted
 from mipsim.referee.judging.games import affordable_games
 from mipsim.referee.judging.point import judge_point, judged_again
@@ -69,6 +70,7 @@ def planned(
     seed: int,
     games: int | None,
     samples: int | None,
+    point_seconds: float | None = None,
 ) -> Plan:
     """The plan for the listed points, or for those that fill the domain; what lies between them is not searched.
     Raises ValueError as `mipsim.referee.judge`.
@@ -78,17 +80,21 @@ def planned(
     seed = whole("seed", seed, 0)
     games = None if games is None else whole("games", games, 1000)
     samples = None if samples is None else whole("samples", samples, 0)
-    if at is None:
-        points, ends, spread, failures, first = _points(statement, seed, samples)
-    else:
-        points, ends, spread, failures = _listed(statement, at), 0, 0, []
-        first = tried(statement, points[0].at) if points else None
-    if not points and not failures:
-        raise ValueError(f"at is empty; {statement.name} must be judged at 1 point at least")
-    check_repeatable(first)
+    if point_seconds is not None:
+        point_seconds = number("point_seconds", point_seconds, 0.0, low_open=True)
+    with within(point_seconds):
+        if at is None:
+            points, ends, spread, failures, first = _points(statement, seed, samples)
+        else:
+            points, ends, spread, failures = _listed(statement, at), 0, 0, []
+            first = tried(statement, points[0].at) if points else None
+        if not points and not failures:
+            raise ValueError(f"at is empty; {statement.name} must be judged at 1 point at least")
+        check_repeatable(first)
+        played = None if first is None else first.played
     if games is None:
-        games = affordable_games(None if first is None else first.played, len(points))
-    share = Share((1.0 - confidence) / max(1, len(points)), games, seed)
+        games = affordable_games(played, len(points))
+    share = Share((1.0 - confidence) / max(1, len(points)), games, seed, seconds=point_seconds)
     which = "as listed" if at is not None else which_points(len(statement.points), len(points), ends, spread)
     return Plan(points, which, share, confidence, failures, spread, first)
 
@@ -110,7 +116,8 @@ def judge_points(
             if statement.defer_where:
                 statement.check(point.at)
             prepared = first if first is not None and first.at == point.at else None
-            result = judge_point(statement, point.at, share, known, prepared)
+            with within(share.seconds):
+                result = judge_point(statement, point.at, share, known, prepared)
         except Exception as error:  # a bad point must not cost the verdicts of the others
             failed.append(Failure(dict(point.at), f"{type(error).__name__}: {error}"))
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from mipsim._budget import spent
+from mipsim._validation import UndefinedError
 from mipsim._words import printable
 from mipsim.engine.describe import describe
 from mipsim.referee.kinds import Bound, Kind, Limit, companions, sizes_of
@@ -28,6 +31,9 @@ class Share:
     games: int  # in each world, where games are played
     run: int  # seed of the run
     purpose: str = "judge"  # sets the games apart from those of other judges with the same seed
+    seconds: float | None = (
+        None  # of the processor for exact distributions; None: the amount of work alone limits them
+    )
 
     def seed(self, statement: Statement, at: Mapping[str, Any]) -> int:
         """The seed of a point's own games, in [0, 2^62): of run, statement, what matters of the point, and purpose."""
@@ -77,9 +83,10 @@ class Prepared:
     def played(self) -> Played | Samplers | None:
         """What is played, where distributions are not known; a limit is judged by these alone."""
         if not isinstance(self.kind, Limit):
-            for value, law in ((self.truth, self.known), (self.claimed, self.wanted)):
-                if isinstance(value, (Played, Samplers)) and law is None:
-                    return value
+            with suppress(UndefinedError):  # a budget ended: what has a law is not played
+                for value, law in ((self.truth, self.known), (self.claimed, self.wanted)):
+                    if isinstance(value, (Played, Samplers)) and law is None:
+                        return value
         return None
 
     @property
@@ -121,7 +128,7 @@ def check_repeatable(first: Prepared | None) -> None:
             same = _bits(getattr(first, role)) == _bits(getattr(second, role))
         except Exception:
             continue
-        if not same:
+        if not same and not spent():  # what a budget cut short may end elsewhere
             raise ValueError(
                 f"{role} of {first.statement.name} returned two values at {printable(first.at)}; it must return the same value at each call: fix its seed"
             )
@@ -144,6 +151,8 @@ def lawful(value: Value) -> AbstractTradeOff | Number | None:
         return None if isinstance(value, Samplers) else value
     try:
         return value.game.exact(value.attack)
+    except UndefinedError:  # its budget ended: it is not unknown
+        raise
     except ValueError:
         return None
 
