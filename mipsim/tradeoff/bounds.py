@@ -68,6 +68,26 @@ def complement_bounds(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np
     )
 
 
+def with_complement(
+    low: np.ndarray,
+    high: np.ndarray,
+    rest_low: np.ndarray,
+    rest_high: np.ndarray,
+    total: np.ndarray | float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total.
+    >>> low, high = with_complement(*np.log([0.1, 0.5, 0.8, 0.95]))
+    >>> print(np.exp([low, high]).round(6))
+    [0.1 0.2]
+    """
+    off = 4.0 * EPS * np.abs(total)  # of a difference from it, too
+    rest_low, rest_high = (np.minimum(end - total, 0.0) for end in (rest_low - off, rest_high + off))
+    return (
+        np.fmax(low, (total - off) + lowered(log_complement(rest_high), 4.0)),
+        np.fmin(high, (total + off) + raised(log_complement(rest_low), 4.0)),
+    )
+
+
 class CurveBounds(NamedTuple):
     """Proven bounds of a trade-off curve at some FPRs: natural logarithms of FNR and TPR, float64 of the same shape.
 

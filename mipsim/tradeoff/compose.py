@@ -30,6 +30,7 @@ from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.loss_moments import epsilon_by_moments
 from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
@@ -397,8 +398,11 @@ class ComposedTradeOff(AbstractTradeOff):
                 break
         low, high = max(low, best[0]), min(high, best[1], most)
         if high - low > self._aim(low):
-            least = max(epsilon_of(tests, log_delta) for tests in self._any_step(_WAYS[self.direction]))
-            low = min(max(low, least), high)
+            ways = _WAYS[self.direction]
+            least = max(epsilon_of(tests, log_delta) for tests in self._any_step(ways))
+            known = [epsilon_by_moments(self.losses.directed(turned), log_delta) for turned in ways]
+            low = max(low, least, *(end for end, _ in known))
+            high = max(min(high, max(end for _, end in known)), low)
         return low, high
 
     def _nearby(self, log_delta: float, at: float, slope: float, most: float) -> float:

@@ -13,7 +13,7 @@ from scipy.special import log_ndtr
 from mipsim._budget import spent
 from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
-from mipsim.tradeoff.bounds import EPS, log_complement, lowered, raised
+from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
 from mipsim.tradeoff.loss_band import Band, Side, density_over_number
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
@@ -471,12 +471,12 @@ class LossSum:
 
         def ends(bounds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
             # 1 less delta is the rest, and so is e^loss less what the other direction has.
-            rest = _with_complement(bounds[2], bounds[3], bounds[0], bounds[1])
-            rest = _with_complement(rest[0], rest[1], bounds[4], bounds[5], loss)
+            rest = with_complement(bounds[2], bounds[3], bounds[0], bounds[1])
+            rest = with_complement(rest[0], rest[1], bounds[4], bounds[5], loss)
             if needs == "rest":
                 return rest
             total = loss if needs == "other" else 0.0
-            return _with_complement(bounds[part], bounds[part + 1], rest[0], rest[1], total)
+            return with_complement(bounds[part], bounds[part + 1], rest[0], rest[1], total)
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:
             low, high = ends(bounds)
@@ -529,6 +529,14 @@ class LossSum:
         low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
         return low, np.fmin(high, 0.0)
 
+    def directed(self, turned: bool) -> list[tuple[AbstractStepLaw, int]]:
+        """The laws of a direction: the worlds exchanged, or not."""
+        if not turned:
+            return self.laws
+        return [
+            (law.inner if isinstance(law, ReversedStep) else ReversedStep(law), n) for law, n in self.laws
+        ]
+
     def at_zero(self, accuracy: float) -> tuple[float, float]:
         """Bounds of log delta at 0, which both directions share: E_out (1 - e^loss)_+.
 
@@ -538,8 +546,7 @@ class LossSum:
         """
         laws, sure = self.laws, self.sure_masses
         if math.isinf(sum(law.ends[0] for law, _ in laws)):
-            laws = [(law.inner if isinstance(law, ReversedStep) else ReversedStep(law), n) for law, n in laws]
-            sure = sure[1], sure[0]
+            laws, sure = self.directed(True), (sure[1], sure[0])
         if math.isinf(sum(law.ends[0] for law, _ in laws)):
             low, high = self.log_delta(np.zeros(1), accuracy, False)
             return float(low[0]), float(high[0])
@@ -781,19 +788,3 @@ def _narrowed(
             for i, (x, part) in enumerate(zip(known, ask(band), strict=True))
         ]
     return known
-
-
-def _with_complement(
-    low: np.ndarray,
-    high: np.ndarray,
-    rest_low: np.ndarray,
-    rest_high: np.ndarray,
-    total: np.ndarray | float = 0.0,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of a logarithm, narrowed by those of the logarithm of the rest; the two masses sum to e^total."""
-    off = 4.0 * EPS * np.abs(total)  # of a difference from it, too
-    rest_low, rest_high = (np.minimum(end - total, 0.0) for end in (rest_low - off, rest_high + off))
-    return (
-        np.fmax(low, (total - off) + lowered(log_complement(rest_high), 4.0)),
-        np.fmin(high, (total + off) + raised(log_complement(rest_low), 4.0)),
-    )

@@ -1,6 +1,7 @@
 """Numbers of compositions: second routes, closed forms, dp-accounting's two ends over a grid, and a published table; what is 3% off lies outside."""
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from mipsim.tradeoff import (
     compose,
     dpsgd,
 )
+from mipsim.tradeoff.loss_moments import epsilon_by_moments
 from tests.bound_holds import holds
 
 WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
@@ -52,14 +54,40 @@ NUMBERS: dict[str, tuple[Callable[[], AbstractTradeOff], Ask, float, float, floa
     "sampled coins": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.73235464, 1e-7, 1e-8),
     "both directions by themselves": (lambda: compose(dpsgd(1.0, 0.1, 3)), lambda c: c.delta_bounds(1.0), 9.28393e-4, 1e-9, 1e-9),
     "steps in which all take part": (lambda: compose(MixtureTradeOff(GaussianTradeOff(30.0), 1.0), copies=10**9), lambda c: c.epsilon_bounds(0.5), 30.0**2 * 1e9 / 2.0, 1e3, 1e4),
+    # By the central limit: in 1% of steps the loss is 445.4 +- 30, else log .99. No lattice holds the sum.
+    "very many steps of little noise": (lambda: steps(1 / 30, 0.01, 10**9), lambda c: c.epsilon_bounds(1e-5), 4.449989e9, 1e5, 7e6),
     "beside a step of a single direction": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), MixtureTradeOff(GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_of_a_composition(name: str) -> None:
     make, ask, truth, slack, width = NUMBERS[name]
     holds(ask(make()), truth, *([share * truth for share in (0.97, 1.03)] if slack < 0.03 * abs(truth) and np.isfinite(width) else []), slack=slack, width=width)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    "curve",
+    [
+        steps(1.0, 0.01, 1000),
+        steps(0.5, 0.2, 10),
+        steps(0.05, 0.5, 100),
+        compose(MixtureTradeOff(LaplaceTradeOff(1.0), 0.1), copies=100),
+        compose(
+            MixtureTradeOff(LaplaceTradeOff(1.0), 0.1), GaussianTradeOff(0.5), ApproxDPTradeOff(0.1, 1e-9)
+        ),
+    ],
+    ids=range(5),
+)
+def test_moments_enclose_what_a_lattice_says(curve: Any, turned: bool) -> None:
+    for delta in (0.3, 1e-5, 1e-12):
+        low, high = (curve.inverse() if turned else curve).epsilon_bounds(delta)
+        least, most = epsilon_by_moments(curve.losses.directed(turned), math.log(delta))
+        assert least <= high
+        assert low <= most <= 2.0 * high + 6.0
 
 
 GRID = [
