@@ -16,6 +16,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 MOST_SUMMED = 2**12
 """The most atoms that are summed individually."""
 
+_LEFT_OUT = 1e-18
 _BLOCK = 2**20  # numbers of a batch: 8 MiB
 
 
@@ -97,7 +98,9 @@ class NoisyLatticeLaw(AbstractScoreLaw):
 
     @cached_property
     def _cells(self) -> int:
-        return int(np.ceil(self.noise.spread / self._lattice.step)) + 1
+        """So many that the noise beyond is less than the law of A is known to; its spread would be twenty times as far."""
+        most = int(np.ceil(self.noise.spread / self._lattice.step)) + 1
+        return 1 + int(np.argmax(self.noise.sf(self._lattice.step * np.arange(most)) <= _LEFT_OUT))
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         step, anchor, sf = self._lattice.step, self._lattice.anchor[int(inside)], self.noise.sf
