@@ -30,7 +30,7 @@ from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
-from mipsim.tradeoff.loss_moments import epsilon_by_moments
+from mipsim.tradeoff.loss_moments import epsilon_by_moments, rough_log_delta
 from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
@@ -48,6 +48,7 @@ from mipsim.tradeoff.sure_mass import SureMass, of_any
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
 MOST_STEPS = 10**9
+_FEW = 4  # values of which the better direction is first bounded by moments
 _ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
@@ -273,8 +274,14 @@ class ComposedTradeOff(AbstractTradeOff):
         ends = [self._directed(flat, accuracy, ways[0])]
         if len(ways) > 1:
             # Mostly the first is the worse direction: of the other a rough bound will do. At 0 both are equal.
-            low, high = self._directed(flat, max(accuracy, _ROUGH), True)
-            low[flat == 0.0] = high[flat == 0.0] = -np.inf
+            low, high = np.full(flat.shape, -np.inf), np.full(flat.shape, -np.inf)
+            back = self.losses.directed(True)
+            near = flat > 0.0
+            if what is not None and flat.size <= _FEW:
+                least = ends[0][0].tolist()
+                near &= [rough_log_delta(back, x) > end for x, end in zip(flat.tolist(), least, strict=True)]
+            if near.any():
+                low[near], high[near] = self._directed(flat[near], max(accuracy, _ROUGH), True)
             if (worse := high > ends[0][0]).any():
                 low[worse], high[worse] = self._directed(flat[worse], accuracy, True)
             ends.append((low, high))

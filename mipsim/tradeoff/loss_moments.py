@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from mipsim.sums.loss_bounds import Cells, optimistic, pessimistic
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
-_CELLS = 1 << 16  # of a single step: some milliseconds for each tilt
+_CELLS, _FEW = (
+    1 << 16,
+    1 << 14,
+)  # of a single step: some milliseconds for each tilt; where a rough bound will do
 _ORDERS = np.geomspace(1e-10, 1e3, 66)  # moments that are tried, by tilts of the world "in"
 _BESIDE = 10.0  # e-folds that what lies off the cells is less than delta
 _ROUNDED = 2.0**-46  # of a logarithm of a sum, and twice that of its masses beside what these state
@@ -35,28 +38,51 @@ def epsilon_by_moments(laws: Sequence[tuple[AbstractStepLaw, int]], log_delta: f
     return _least(parts, log_delta), _most(parts, log_delta)
 
 
-def _cells(law: AbstractStepLaw, log_small: float) -> tuple[Cells, Cells]:
+def rough_log_delta(laws: Sequence[tuple[AbstractStepLaw, int]], epsilon: float) -> float:
+    """An upper bound of log delta, by Markov's inequality, in hundredths of a second.
+
+    >>> from mipsim.tradeoff.step_laws import MixedGaussian
+    >>> -11.6 < rough_log_delta([(MixedGaussian(0.1, 1.0), 100)], 4.3772) < -6.0  # log 1e-5 is -11.51
+    True
+    """
+    parts = [(_cells(law, -100.0 - math.log(count), _FEW), count) for law, count in laws]
+    bounds = [
+        np.logaddexp(only, moment - order * epsilon * (1.0 - 1e-15))
+        for order, moment, only in _moments(parts, _ORDERS[::4])
+    ]
+    return min(0.0, float(np.nanmin(bounds)) + 1e-12)
+
+
+def _cells(law: AbstractStepLaw, log_small: float, cells: int = _CELLS) -> tuple[Cells, Cells]:
     """Masses of a step in many cells between losses beyond which the world "in" has at most so much."""
     line = law.outline
     held = np.flatnonzero(np.maximum(line.log_in, line.log_out) > log_small - 8.0)
     low, high = (float(line.losses[k]) for k in (held[[0, -1]] if held.size else (0, -1)))
-    step = max(high - low, 1e-12) / _CELLS
+    step = max(high - low, 1e-12) / cells
     first, last = math.floor((low - law.fixed) / step) - 2, math.ceil((high - law.fixed) / step) + 2
     return law.cells(np.arange(first, last + 1), law.fixed, step)
 
 
 def _most(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) -> float:
     best = math.inf
-    for order in _ORDERS.tolist():
-        moment, only = 0.0, 0.0
-        for (worse, _), count in parts:
-            law = pessimistic(worse, 1.0 + order)
-            moment += count * (law.measure.log_scale + law.rounding + _ROUNDED)
-            only += count * math.exp(law.log_in_only)
-        left = math.exp(log_delta) - only * (1.0 + 1e-12)
+    for order, moment, only in _moments(parts, _ORDERS):
+        left = math.exp(log_delta) - math.exp(only)
         if left > 0.0 and math.isfinite(moment):
             best = min(best, (moment - math.log(left)) / order)
     return max(best * (1.0 + 1e-12), 0.0)
+
+
+def _moments(
+    parts: Sequence[tuple[tuple[Cells, Cells], int]], orders: np.ndarray
+) -> Iterator[tuple[float, float, float]]:
+    """Orders t, bounds of log E_in e^(t loss), and bounds of the log of the mass beside it that reveals the world "in"."""
+    for order in orders.tolist():
+        moment, only = 0.0, -math.inf
+        for (worse, _), count in parts:
+            law = pessimistic(worse, 1.0 + order)
+            moment += count * (law.measure.log_scale + law.rounding + _ROUNDED)
+            only = float(np.logaddexp(only, math.log(count) + law.log_in_only + 1e-12))
+        yield order, moment, only
 
 
 def _least(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) -> float:
