@@ -10,7 +10,7 @@ import scipy
 from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Draws, Number, Replication
-from mipsim.referee.judging.gap import GRID
+from mipsim.referee.judging.gap import FLOOR
 from mipsim.referee.replication import difference
 from verify.kaissis.laws.relaxed_laws import (
     best_test,
@@ -362,7 +362,8 @@ def power_gap(
     """
     shift, tie = nu * delta, float(np.exp(-delta)) if noise == "Laplace" else 0.0
     # An FPR just below the probability of a tie, up to which a test without a coin rejects nothing.
-    alpha = np.append(GRID[::8], (1.0 - 1e-9) * tie) if tie else GRID[::8]
+    grid = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 11))
+    alpha = np.append(grid, (1.0 - 1e-9) * tie) if tie else grid
     mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
     if reading == NO_COIN:
         mine, size = (np.where(alpha < tie, 0.0, item) for item in (mine, size))
