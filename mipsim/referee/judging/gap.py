@@ -88,7 +88,8 @@ class Gap:
         """The least and the largest signed gap, known to an error."""
         if not error >= 0.0:
             raise ValueError(f"error is {error:g}; it must be >= 0")
-        return cls(*(Side(value, value - error, value + error) for value in (high, -low)))
+        over, under = (Side(value, value - error, value + error) for value in (high, -low))
+        return cls(over, under)
 
     def widened(self, by: float) -> Gap:
         """The gap to something that is so near to this truth."""

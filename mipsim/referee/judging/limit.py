@@ -63,50 +63,10 @@ def judge_limit(
         wrong += _contradictions(theorem, n, claim, truth)
         if isinstance(value, GaussianTradeOff) and value.mu > 0.0:
             shares.append(claim.tolerance)
-    claim, last, bound = claims[-1], gaps[-1], kind.bound
-    tolerance, name, largest = claim.tolerance, kind.grows, sizes[-1]
-    counted = [item.counted(bound) for item in gaps]
-    values = np.array([gap for gap, *_ in counted])
-    sure, most = np.array([np.maximum(ends, 0.0) for *_, ends in counted]).T
-    n = _checked(sizes, values)
-    excess = np.maximum(values, 0.0) if bound else values
+    claim, largest = claims[-1], sizes[-1]
+    tolerance = claim.tolerance
     scale = np.array(shares) / tolerance if len(shares) == len(sizes) else 1.0
-    trend = _trend(n, excess / scale, sure / scale, most / scale, tolerance)
-    late, middle = _thirds(n)
-    # Slack that shrinks may end; where half of it was left, or it ends inside the tolerance, it counts as none that does.
-    slack, before = -values[late].max(), -values[middle].max()
-    ends = bound and trend.sign == "" and slack > tolerance and slack < SHRINKS * before < math.inf
-    verdict = decide((0.0, trend.largest), math.inf, tolerance, doubt=bool(ends) or not trend.shrinks)
-    lost = f"The bound holds up to {name} = {largest:,}, but its slack shrinks, perhaps to below zero."
-    texts = [lone_gap(gap, known, 2, "+") for gap, known, _ in counted]
-    detail = f"{lost if ends else trend.why} {_listed(texts, name, sizes)}"
-    reach = f"{f'along {kind.along} ' if kind.along else ''}up to {name} = {largest:,}"
-    headline = f"{trend.sign} {reach}".strip() if trend.sign is not None else ""
-    if np.isinf(most[late]).any() and verdict is Verdict.INCONCLUSIVE:
-        headline = headline if trend.sign else ""
-        # An infinite gap is known.
-        pairs = [item.everywhere for item in gaps if item.everywhere[0] != item.everywhere[1]]
-        if any(np.isinf(pair).any() for pair in pairs):
-            detail += f" {ONE_SIDED if any(np.isinf(pair).sum() == 1 for pair in pairs) else UNKNOWN}"
-    # What is surely there has a sign; else it may be the least or the largest gap.
-    undecided = not bound and verdict is Verdict.INCONCLUSIVE and not trend.sign
-    under, over = np.array([(0.0 - item.under.value, item.over.value) for item in gaps]).T
-    result = PointResult(
-        parameters=dict(at) | {name: list(sizes)},
-        verdict=verdict,
-        games=0,
-        gap=float(values[-1]),
-        interval=last.everywhere if undecided else counted[-1][1],
-        smallest_tolerance=trend.largest if verdict is Verdict.CONFIRMED else math.inf,
-        detectable_gap=float(most[-1] - abs(excess[-1])) if math.isfinite(most[-1]) else math.inf,
-        unit=claim.unit,
-        route=route,
-        detail=detail,
-        evidence=TrendEvidence(n, values, under, over, tolerance, name, f"gap ({claim.unit})"),
-        tolerance=tolerance,
-        headline=headline,
-        up_to=float(largest),
-    )
+    result = _up_to(claim, gaps, at, np.array(sizes), scale, route)
     if theorem is None or (isinstance(theorem, Ceiling) and largest < theorem.start):
         return result
     moves = theorem.claimed is not None
@@ -114,7 +74,7 @@ def judge_limit(
         wrong.append("the claim changes with the size")
     goal = Claim(kind, curve_or_number(theorem.claimed)) if moves else claim
     if isinstance(theorem, Ceiling):
-        if moves and not _approaches(n, claims, goal.value, tolerance):
+        if moves and not _approaches(np.array(sizes, float), claims, goal.value, tolerance):
             wrong.append("the claim does not tend to what the bound says that it tends to")
         proven = _by_ceiling(theorem, goal, tolerance)
     else:
@@ -135,6 +95,60 @@ def judge_limit(
         detail=detail,
         headline=proven.words,
         up_to=None,
+    )
+
+
+def _up_to(
+    claim: Claim,
+    gaps: Sequence[Gap],
+    at: Mapping[str, Any],
+    sizes: np.ndarray,
+    scale: np.ndarray | float,  # the tolerance at each size, as a share of that at the last
+    route: str,
+) -> PointResult:
+    """What the gaps at these sizes say, up to the largest of them."""
+    kind: Any = claim.kind
+    bound, name, tolerance, largest = kind.bound, kind.grows, claim.tolerance, int(sizes[-1])
+    counted = [item.counted(bound) for item in gaps]
+    values = np.array([gap for gap, *_ in counted])
+    sure, most = np.array([np.maximum(size, 0.0) for *_, size in counted]).T
+    n = _checked(sizes, values)
+    excess = np.maximum(values, 0.0) if bound else values
+    trend = _trend(n, excess / scale, sure / scale, most / scale, tolerance)
+    late, middle = _thirds(n)
+    # Slack that shrinks may end; where half of it was left, or it ends inside the tolerance, it counts as none that does.
+    slack, before = -values[late].max(), -values[middle].max()
+    fades = bound and trend.sign == "" and slack > tolerance and slack < SHRINKS * before < math.inf
+    verdict = decide((0.0, trend.largest), math.inf, tolerance, doubt=bool(fades) or not trend.shrinks)
+    lost = f"The bound holds up to {name} = {largest:,}, but its slack shrinks, perhaps to below zero."
+    texts = [lone_gap(gap, interval, 2, "+") for gap, interval, _ in counted]
+    detail = f"{lost if fades else trend.why} {_listed(texts, name, sizes.tolist())}"
+    reach = f"{f'along {kind.along} ' if kind.along else ''}up to {name} = {largest:,}"
+    headline = f"{trend.sign} {reach}".strip() if trend.sign is not None else ""
+    if np.isinf(most[late]).any() and verdict is Verdict.INCONCLUSIVE:
+        headline = headline if trend.sign else ""
+        # An infinite gap is known.
+        pairs = [item.everywhere for item in gaps if item.everywhere[0] != item.everywhere[1]]
+        if any(np.isinf(pair).any() for pair in pairs):
+            detail += f" {ONE_SIDED if any(np.isinf(pair).sum() == 1 for pair in pairs) else UNKNOWN}"
+    # What is surely there has a sign; else it may be the least or the largest gap.
+    undecided = not bound and verdict is Verdict.INCONCLUSIVE and not trend.sign
+    under, over = np.array([(0.0 - item.under.value, item.over.value) for item in gaps]).T
+    return PointResult(
+        parameters=dict(at) | {name: sizes.tolist()},
+        verdict=verdict,
+        games=0,
+        gap=float(values[-1]),
+        interval=gaps[-1].everywhere if undecided else counted[-1][1],
+        smallest_tolerance=trend.largest if verdict is Verdict.CONFIRMED else math.inf,
+        detectable_gap=float(most[-1] - abs(excess[-1])) if math.isfinite(most[-1]) else math.inf,
+        unit=claim.unit,
+        route=route,
+        detail=detail,
+        evidence=TrendEvidence(n, values, under, over, tolerance, name, f"gap ({claim.unit})"),
+        tolerance=tolerance,
+        headline=headline,
+        up_to=float(largest),
     )
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -154,11 +154,11 @@ def _draw_curve(figure: Figure, audit: Audit) -> None:
     edge = -float(ndtri(least))
     z = np.linspace(-edge, edge, 300)
 
-    def probits(values: object) -> np.ndarray:
+    def probits(values: Any) -> np.ndarray:
         return ndtri(np.clip(values, least, 1.0 - least))
 
-    band = [probits(end) for end in curve.curve_band.at(ndtr(z))]
-    axes.fill_between(z, *band, color=ROLES["band"], linewidth=0, label="band")
+    low, high = (probits(end) for end in curve.curve_band.at(ndtr(z)))
+    axes.fill_between(z, low, high, color=ROLES["band"], linewidth=0, label="band")
     axes.plot(
         probits(curve.alpha), probits(curve.beta), color=ROLES["measured"], linewidth=1.0, label="attack"
     )

@@ -158,7 +158,8 @@ def _draw_curve(evidence: CurveEvidence, power: bool, figure: Figure) -> None:
         *line(chance, 1.0 - chance), color=ROLES["chance"], linewidth=0.8, dashes=(2, 2), label="chance"
     )
     if band is not None:
-        axes.fill_between(*line(*band), color=ROLES["band"], linewidth=0, label="band")
+        alpha, down, up = line(*band)
+        axes.fill_between(alpha, down, up, color=ROLES["band"], linewidth=0, label="band")
     seen = line(evidence.alpha, evidence.beta)
     marker, label = (
         "" if band is None or seen[0].size > 80 else ".",
