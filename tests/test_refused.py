@@ -31,7 +31,8 @@ from mipsim.mechanisms.release import NoiseLaw
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
 from mipsim.referee import limit_verdict
 from mipsim.referee.hunting.search import budget_of
-from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.decide import judge_gap
 from mipsim.referee.judging.gap import Gap, gap_between
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.kinds import Equality

@@ -8,7 +8,8 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.decide import judge_gap
 from mipsim.referee.judging.gap import Gap, Known, Rates, gap_between
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.judging.point import judge_point

@@ -5,7 +5,8 @@ from __future__ import annotations
 from mipsim._signals import interruptible
 from mipsim._validation import UndefinedError, choice, number
 from mipsim.bands.compare import check_claim
-from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.decide import judge_gap
 from mipsim.referee.judging.gap import gap_between
 from mipsim.referee.judging.law import exact_route
 from mipsim.referee.judging.point import undefined

@@ -10,20 +10,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._roots import crossing
 from mipsim._validation import UndefinedError
+from mipsim.referee.judging.claim import Claim
 from mipsim.referee.result import CurveEvidence
 from mipsim.referee.values import CONVEX, Number
 from mipsim.tradeoff.base import AbstractTradeOff, plain_rates
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-
-if TYPE_CHECKING:
-    from mipsim.referee.judging.claim import Claim
 
 FLOOR = 1e-4
 """Rates below this are rounded: a gap there is known to a few of float64's digits."""

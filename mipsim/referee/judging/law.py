@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mipsim._printed import at_most, ceiling
-from mipsim.referee.judging.claim import Claim, judge_gap
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.decide import judge_gap
 from mipsim.referee.judging.gap import (
     NODES,
     ROUNDING,

@@ -17,7 +17,8 @@ import numpy as np
 from mipsim._printed import at_most, enough, floor
 from mipsim._validation import number, real_array
 from mipsim.referee.gap_words import lone_gap
-from mipsim.referee.judging.claim import ONE_SIDED, UNKNOWN, Claim, decide
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.judging.decide import ONE_SIDED, UNKNOWN, decide
 from mipsim.referee.judging.gap import ANYTHING, ROUNDING, Ends, Gap, gap_between
 from mipsim.referee.judging.law import contradicts, curve_or_number, probits_of
 from mipsim.referee.kinds import Ceiling, Limit, Rate, ceiling_of, rate_of
