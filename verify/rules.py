@@ -192,13 +192,18 @@ def broken_example(
         f"{statement.name}: its counterexample prints {name}, which changes nothing there"
         for name in idle_at(statement, at)
     ]
-    if defect == Defect.CONDITION and (
-        statement.ask(statement.restored_by[1], at)
-        if statement.restored_by is not None
-        # That sizes grow is a condition which no point has.
-        else correction is not None
-        and isinstance(correction.kind, Limit) <= isinstance(statement.kind, Limit)
-        and _has_conditions(correction, statement, at, ())
+    restored = statement.restored_by and statement.restored_by[1]
+    # That sizes grow is a condition which no point has.
+    if (
+        defect == Defect.CONDITION
+        and not isinstance(restored, str)
+        and (
+            statement.ask(restored, at)
+            if restored is not None
+            else correction is not None
+            and isinstance(correction.kind, Limit) <= isinstance(statement.kind, Limit)
+            and _has_conditions(correction, statement, at, ())
+        )
     ):
         result.append(f"{statement.name}: its counterexample meets the condition that is missing")
     if defect == Defect.FORMULA and not (

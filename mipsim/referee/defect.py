@@ -68,8 +68,8 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
     - wording: both places of a slip of the pen are given.
     - reading: every judged point of a single reading is confirmed.
     - condition: of the judged points that satisfy a condition some are confirmed and none is refuted. The condition is
-      `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind; or the correction
-      is a limit of an equality or a bound: that sizes grow is a condition.
+      `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind. That sizes grow
+      is a condition too: of an equality or a bound whose correction is a limit, or whose `restored_by` names that limit.
     - formula: nothing of this restores it.
 
     `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
@@ -92,6 +92,8 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
         )
     if statement.restored_by is not None:
         words, where = statement.restored_by
+        if isinstance(where, str):
+            return Diagnosis(Defect.CONDITION, f"It holds as {words} ({where})")
         if met := _restored(outcome, lambda at: bool(statement.ask(where, at))):
             return Diagnosis(Defect.CONDITION, f"All {met} judged points where {words} stand")
     if (

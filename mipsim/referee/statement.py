@@ -134,7 +134,8 @@ class Statement:
         matters_when: parameter -> a function of the other parameters that says where it matters. Elsewhere it changes neither claim nor
             truth, and counterexamples leave it out. Parameters that are not named matter everywhere.
         restored_by: for a refuted statement, a condition in words ("the data are Gaussian") and as a function of the parameters. All
-            points that satisfy it stand, so the defect is that the condition is missing.
+            points that satisfy it stand, so the defect is that the condition is missing. Where a limit is used at a finite size: what
+            grows ("T grows"), and the name of the statement that proves the limit.
 
     Raises:
         ValueError: if an argument is not allowed, a function has a parameter that the domain does not have, or a point is outside
@@ -179,7 +180,7 @@ class Statement:
     formula: str = ""
     snippet: str = ""
     matters_when: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
-    restored_by: tuple[str, Callable[..., bool]] | None = None
+    restored_by: tuple[str, Callable[..., bool] | str] | None = None
     _asks: Mapping[str, frozenset[str] | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

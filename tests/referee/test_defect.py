@@ -87,6 +87,15 @@ def test_a_condition_that_does_not_restore_it_is_none(where):
     )
 
 
+def test_a_limit_that_is_used_at_a_finite_size_lacks_a_condition():
+    """Also where the correction is what holds at finite sizes, with another claim."""
+    printed = statement(level=0.4, restored_by=("n grows", "limit"))
+    assert defect(printed) is defect(printed, printed.corrected(claimed=lambda: 1.0)) is Defect.CONDITION
+    result = diagnose(rf.judge(printed, budget=0))
+    assert result is not None
+    assert result.reason == "It holds as n grows (limit)"
+
+
 def test_a_slip_is_wording():
     assert defect(statement(level=0.4, slip=SLIP)) is Defect.WORDING
 

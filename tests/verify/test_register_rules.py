@@ -25,6 +25,10 @@ def missing(statement: Statement) -> list[str]:
         result.append("no quotation of the sentence that is judged")
     if statement.corrects and len(statement.derivation) < 100:
         result.append("no derivation with its conditions")
+    if statement.restored_by is not None and isinstance(statement.restored_by[1], str):
+        limit = REGISTER[statement.restored_by[1]]
+        if not (isinstance(limit.kind, Limit) and limit.corrects and limit.formula == statement.formula):
+            result.append("restored by what is no correction that has its formula as a limit")
     correction = correction_of(statement, REGISTER.values())
     if correction is not None:
         settings = {point.setting for point in statement.points}
