@@ -27,7 +27,6 @@ SETTING = Setting("quick", 1 - 1e-9, 1, 1e-9 / 10_000)
 LISTED = listed_defects((Path(__file__).parents[2] / "docs/findings.md").read_text("utf-8"))
 ENTERED = {
     "azize-alg-3": {"C0", "references"},
-    "leemann-lemma-5.1-finite": {"rate"},
     "izzo-cor-10": {"algorithm", "d"},
 }
 """By which parameters a wrong formula enters: its correction is not judged at, or cannot have, their values."""
@@ -184,12 +183,15 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "leemann-thm-5.1": (["+-1 with P(1) = .9, n = 100", {"n": 100, "mean": 1.0, "target": 0.0}], []),
     "leemann-cor-5.1": ([{"mean": 1.0, "target": 0.0, "reading": step.FIXED}], [{"reading": step.SAMPLED, "mean": 1.0}]),
     "leemann-thm-5.1-tight": ([{"n": 100, "mean": 1.0, "target": 1.0}], []),
-    "leemann-thm-5.1-guarantee": ([{"gradients": guarantee.FOUR}, {"gradients": guarantee.INDEPENDENT}], [], [{"gradients": guarantee.ATOMS}]),
+    "leemann-thm-5.1-guarantee": ([{"gradients": guarantee.FOUR}, {"gradients": guarantee.FACTORIAL}], [], [{"gradients": guarantee.ATOMS}]),
     "leemann-K-equals-d": ([{"ratio": 0.5, "n": 10}], []),
     "leemann-rem-5.1": ([{"components": "Bernoulli", "p": 0.5, "d": 5}], []),
     "leemann-alg-1": ([{"reading": susceptibility.PRINTED, "d": 5}, {"reading": susceptibility.MEANT, "d": 5, "level": 0.1}], []),
     "leemann-lemma-5.1": ([], [], [{"reading": composition.EACH, "share": 0.2}]),
-    "leemann-lemma-5.1-finite": ([{"size": 2.0, "steps": 1}], []),
+    "leemann-lemma-5.1-finite": (
+        [{"size": 2.0, "steps": 1}, "Purchase, mu = 0.4", "Purchase, mu = 1"],
+        ["CIFAR-10, mu = 0.4", "CIFAR-10, mu = 1", "Adult, mu = 0.4", "Adult, mu = 1"],
+    ),
     "leemann-D.3": ([{"share": 0.5, "k": 4}, {"share": 0.5, "k": 16}], []),
     "leemann-less-noise": ([{"reading": noise.BY_EQUATION, "mu": 1.0, "d": 650}, {"reading": noise.LEAST_ADDED, "n": 1}], []),
 }  # fmt: skip

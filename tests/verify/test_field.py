@@ -22,7 +22,6 @@ from verify.field.laws.gaussian_accounting import (
 from verify.field.laws.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
 from verify.field.statements import MODULES
 from verify.field.statements.allocation import two_of_three
-from verify.field.statements.selection import ANY, WORST
 from verify.register import REGISTER
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
@@ -104,9 +103,8 @@ def test_shuffled_reports_by_hand() -> None:
         ("rdp-exponential-count", {"epsilon": 0.1, "count": 1000, "log10_delta": -5.0}, "REFUTED", 7.4928, 0.1035),
         ("binomial-subset", {"records": 5, "rate": 0.3}, "REFUTED", 0.0, -1e-6),
         ("effective-noise", {"sigma": 1.0, "rate": 0.1, "factor": 2.0, "epsilon": 0.5}, "CONFIRMED", None, None),
-        ("permute-and-flip", FLIPPED | {"reading": ANY}, "REFUTED", 0.1163, 0.3935),
-        ("permute-and-flip", FLIPPED | {"reading": WORST}, "CONFIRMED", 0.3935, 0.3935),
-        ("permute-and-flip-corrected", FLIPPED | {"reading": ANY}, "CONFIRMED", 0.1163, 0.3935),
+        ("permute-and-flip", {"epsilon": 1.0, "share": 0.0}, "CONFIRMED", 0.3935, 0.3935),
+        ("permute-and-flip-bound", FLIPPED, "CONFIRMED", 0.1163, 0.3935),
         ("best-of-fixed", {"outcomes": 2, "size": 1.0, "draw": 0, "order": 10.0, "mean": 10, "runs": "a fixed number"}, "REFUTED", 9.652, 5.543),
         ("best-of-poisson", {"outcomes": 2, "size": 1.0, "draw": 0, "order": 10.0, "mean": 10}, "CONFIRMED", 4.392, 5.543),
         ("bounded-range", {"eta": 1.0, "place": 0.5, "order": 1.01}, "CONFIRMED", None, 0.125),

@@ -58,7 +58,7 @@ CENTRAL_LIMIT_CORRECTED = CENTRAL_LIMIT.corrected(
     derivation="With $h = e^{(2x - 1)/(2\\sigma^2)} - 1$, of mean 0, variance $\\chi = e^{1/\\sigma^2} - 1$ and all moments under $N(0, \\sigma^2)$, the log "
     "ratio of a step is $\\log(1 + q h) = q h - q^2 h^2/2 + O(q^3 |h|^3)$ as $h > -1$. Without the record the sum over $T = \\nu^2/q^2$ "
     "independent steps has a first part of variance $\\nu^2 \\chi = \\mu^2$, which is normal in the limit (Lindeberg), a second that tends to "
-    "$\\nu^2 \\chi / 2$ (law of large numbers) and a third of order $q$: it tends to $N(-\\mu^2/2, \\mu^2)$. By Le Cam's first and third lemmas (van der Vaart 1998, "
+    "$-\\nu^2 \\chi / 2$ (law of large numbers) and a third of order $q$: it tends to $N(-\\mu^2/2, \\mu^2)$. By Le Cam's first and third lemmas (van der Vaart 1998, "
     "lemma 6.4 and theorem 6.6) it tends to $N(\\mu^2/2, \\mu^2)$ with the record. Both directions' $\\delta$ are means of bounded "
     "continuous functions of it, so that they tend to that of $G_\\mu$ at each $\\varepsilon$, and, that falling strictly in $\\varepsilon$, the $\\varepsilon$ at $\\delta$ too. At a finite $T$ "
     "the sum is skewed, as $h$ is: by $(e^{3/\\sigma^2} - 3 e^{1/\\sigma^2} + 2) / (\\chi^{3/2} \\sqrt{T})$, which is 0.41 at $\\sigma = 1/2$ "

@@ -1,14 +1,14 @@
 """Shuffled batches accounted for as if they were Poisson samples."""
 
 from mipsim.referee import Choice, Control, Fixed, Number, Ordering, Point
-from verify.field.laws.shuffled_laws import by_draws, poisson_epsilon, shuffled_epsilon
+from verify.field.laws.shuffled_laws import by_tails, poisson_epsilon, shuffled_epsilon
 from verify.statement import Statement
 
 SHUFFLED_BATCHES = Statement(
     name="field-shuffled-batches",
     says="DP-SGD with shuffled batches, a single epoch, has at most the $\\varepsilon$ that the accounting of Poisson batches gives: as it is "
-    "used. Judged at the published settings, where a single event shows more.",
-    fails="In an epoch of shuffled batches the record is always in some batch, where Poisson samples may miss it in all: that hides less.",
+    "used. Judged at the published settings, where a single event shows more: the record's gradient is 1, or zeroed out, and all others are -1.",
+    fails="Others fill every other place of a batch with -1, so that the record's batch stands out even where the record is zeroed out, and the other batches no longer hide it.",
     source="usual practice; Chua et al. (2024) show that it fails",
     kind=Ordering(unit="epsilon"),
     domain={
@@ -24,7 +24,7 @@ SHUFFLED_BATCHES = Statement(
         {"sigma": 0.5, "steps": 1000, "delta": 1e-05},
     ],
     control=Control({"sigma": 0.8, "steps": 1000, "delta": 1e-5}, attained=True),
-    second_route=by_draws,
+    second_route=by_tails,
 )
 
 STATEMENTS = (SHUFFLED_BATCHES,)

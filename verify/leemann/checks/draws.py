@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import scipy
 from scipy.special import ndtr, ndtri
 
 from mipsim.referee import Draws, Replication
-from mipsim.referee.replication import near, share
+from mipsim.referee.replication import RISK, difference, near, share
 from verify.leemann.laws.problems import (
     BERNOULLI,
     COIN,
@@ -156,19 +156,25 @@ def parities() -> Draws:
     )
 
 
-def roots_named() -> Replication:
-    """Records that are square roots of primes are read off their sum, by going through all sums."""
-    primes = [p for p in range(2, 114) if all(p % q for q in range(2, p))][:30]
-    sets = np.array(list(combinations_with_replacement(range(30), 4)))
-    sums = np.sort(np.sqrt(np.array(primes, float))[sets].sum(axis=1))
-    apart = float(np.diff(sums).min())
-    how = (
-        f"enumeration: the {len(sums):,} sums of 4 of the square roots of the first 30 primes (which are independent) differ by {apart:.1g} at "
-        "least, 10,000 times their rounding"
-    )
-    return Replication(
-        *near(float(apart > 1e-11)), what="advantage of reading the records off their sum", how=how, size=4
-    )
+def places_read() -> Replication:
+    """Sums of records that are sums of fair coins over k!, as whole numbers of 1/N!, whose places are read and compared with the target's coins."""
+    rng, games, n, size = np.random.default_rng(0), 200, 10, 1_000
+    seen = []
+    for rows in (n - 1, n):
+        hits = 0
+        for _ in range(games):
+            own, total, score = rng.integers(0, 2, size), 0, 0.0
+            counts = rng.binomial(rows, 0.5, size) + (n - rows) * own
+            for k, count in enumerate(counts.tolist(), 1):
+                total = total * k + count
+            for k in range(size, n, -1):
+                total, place = divmod(total, k)
+                score += (2 * int(own[k - 1]) - 1) * (place - n / 2)
+            hits += score > 0.25 * (size - n)
+        seen.append(share(hits, games, RISK / 4))
+    how = f"NumPy, {games} games a world with sampled targets, seed 0, n = {n}, d = 1, the first {size:,} places of the sum in whole numbers"
+    what = "TPR - FPR of reading the places of the sum"
+    return Replication(*difference(*seen), what=what, how=how, size=n)
 
 
 def sampled_targets(d: int, n: int) -> Draws:
@@ -222,18 +228,26 @@ def exposed_alone(curve: str, size: float, share: float, k: int) -> Draws:
     )
 
 
-def by_sum_of_outputs(size: float, rate: float, steps: int) -> Replication:
-    """The sum of the outputs alone as the test: normal out, in a mixture over how many batches hold the target."""
+def by_rounded_ratio(size: float, rate: float, steps: int) -> Replication:
+    """The log ratios of the steps, rounded down to whole cells and added up, as the test: its two laws by the discrete Fourier transform."""
     mu = rate * np.sqrt(2.0 * steps * (np.exp(size**2) * ndtr(1.5 * size) + 3.0 * ndtr(-0.5 * size) - 2.0))
-    batches, alpha = np.arange(steps + 1), np.geomspace(1e-7, 0.1, 50)
-    law = scipy.stats.binom.pmf(batches, steps, rate)
-    powers = ndtr(ndtri(alpha)[:, None] + batches * size / steps**0.5) @ law
-    best = int(np.argmax(ndtri(powers) - ndtri(alpha) - mu))
+    cell, cells = 0.002, 2**15
+    loss = np.log1p(-rate) + cell * np.arange(cells)
+    with np.errstate(divide="ignore"):
+        x = (np.log(np.maximum(np.exp(loss) - (1.0 - rate), 0.0)) - np.log(rate)) / size + size / 2.0
+    x[0] = -np.inf
+    sums = []
+    for above in (ndtr(-x), (1.0 - rate) * ndtr(-x) + rate * ndtr(size - x)):
+        law = np.fft.irfft(np.fft.rfft(-np.diff(above, append=0.0)) ** steps, cells)
+        sums.append(np.cumsum(law[::-1]))
+    seen = (sums[0] > 1e-7) & (sums[0] < 0.1)
+    fpr, power = sums[0][seen], sums[1][seen]
+    best = int(np.argmax(ndtri(power) - ndtri(fpr)))
     return Replication(
-        *near(float(powers[best])),
-        what=f"power at FPR {alpha[best]:.2g} of the sum of the outputs",
-        how="SciPy, the binomial mixture of normal laws",
-        claim=float(ndtr(ndtri(alpha[best]) + mu)),
+        *near(float(power[best]), 1e-6),
+        what=f"power at FPR {fpr[best]:.2g} of the sum of rounded log ratios",
+        how="SciPy, the discrete Fourier transform",
+        claim=float(ndtr(ndtri(fpr[best]) + mu)),
         one_sided=True,
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, MixtureTradeOff, compose
-from verify.leemann.checks.draws import by_sum_of_outputs
+from verify.leemann.checks.draws import by_rounded_ratio
 from verify.leemann.laws.problems import COIN, GAUSSIAN, coins_curve, curve_of
 from verify.leemann.statements import quotes
 from verify.statement import Statement
@@ -80,7 +80,7 @@ FINITE = Statement(
         "section 5.2, after lemma 5.1",
     ),
     restricted_by=(quotes.INDEPENDENT_STEPS,),
-    second_route=by_sum_of_outputs,
+    second_route=by_rounded_ratio,
     restored_by=("T grows and (n/N) sqrt(T) is held", "leemann-lemma-5.1-corrected"),
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.theory import leemann
 from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
-from verify.leemann.checks.draws import atoms_counted, four_counted, parities, roots_named, sampled_targets
+from verify.leemann.checks.draws import atoms_counted, four_counted, parities, places_read, sampled_targets
 from verify.leemann.laws.curves import (
     FewDimensionsTradeOff,
     LineTradeOff,
@@ -28,7 +28,7 @@ NOISY = "+-C with noise, C^2 the variance"
 COSET, BETWEEN = "atoms at -1 and 1, target an odd number", "atoms at -1 and 1, target 0, on another coset"
 ATOMS = "atoms at 0, 1, sqrt 2, d = n/2, all of the target sqrt 2, which has probability 0.1^d"
 FOUR = "four equal atoms near -1 and 1, rationally independent, d = n/2, any target of their law"
-INDEPENDENT = "continuous, rationally independent, any target of their law"
+FACTORIAL = "the sum over k = 1, 2, ... of a fair coin (0 or 1) over k!, any target of this law, d = 1"
 SIZES = {
     EXPONENTIAL: tuple(1000 * 3**k for k in range(9)),  # the approach is of order n^-1/2,
     LATTICE: tuple(1000 * 3**k for k in range(9)),
@@ -37,7 +37,7 @@ SIZES = {
     NOISY: tuple(16 * 2**k for k in range(9)),  # and with noise of order 1/n
     ATOMS: tuple(2 * 10**k for k in range(2, 9)),
     FOUR: tuple(2 * 10**k for k in range(2, 9)),
-    INDEPENDENT: tuple(10**k for k in range(2, 9)),
+    FACTORIAL: tuple(10**k for k in range(1, 8)),
 }
 
 
@@ -63,20 +63,27 @@ def _random_target(n: int, leakage: float, mean: float, variance: float) -> int:
     return round(mean + (variance * leakage * n) ** 0.5)
 
 
+def many(n: int, own: float) -> AbstractTradeOff:
+    """Equation 8 at d = n/2 and K = d own; beyond the reach of the chi-square functions its limit in n and d, equation 9."""
+    d = n // 2
+    near = n * d * own <= 1e8
+    return leemann.step_tradeoff(d, n, d * own) if near else GaussianTradeOff(leemann.step_mu(d, n, d * own))
+
+
 def promised(
     gradients: str, n: int, leakage: float, values: int, rare: float, draw: int
 ) -> AbstractTradeOff | rf.Number:
     """Equation 8, K the target's own, centred."""
-    if gradients == INDEPENDENT:  # half of the mass near -1 and half near +1: K is 1 within 0.3%
-        return rf.Number(GaussianTradeOff(leemann.step_mu(1, n, 1.01)).advantage(), unit="advantage")
+    if gradients == FACTORIAL:  # K is at most (sum 1/k!)^2 / sum 1/k!^2 = (e - 1)^2 / (I_0(2) - 1)
+        return rf.Number(leemann.step_tradeoff(1, n, 2.31).advantage(), unit="advantage")
     if gradients == BETWEEN:  # the target is the mean
-        return rf.Number(GaussianTradeOff(leemann.step_mu(1, n, 0.0)).advantage(), unit="advantage")
+        return rf.Number(leemann.step_tradeoff(1, n, 0.0).advantage(), unit="advantage")
     if gradients == COSET:  # 2 B - 1 for a fair coin B
         return LineTradeOff(n, (_odd_target(n, leakage) - 0.5) ** 2 / 0.25)
     if gradients == ATOMS:
-        return GaussianTradeOff(leemann.step_mu(n // 2, n, n // 2 * ATOMS_OWN))
+        return many(n, ATOMS_OWN)
     if gradients == FOUR:  # each atom is 1 standard deviation from the mean, within 0.6% of its square
-        return GaussianTradeOff(leemann.step_mu(n // 2, n, n // 2 * 1.01))
+        return many(n, 1.01)
     if gradients == NOISY:  # clipped, of variance C^2: n_eff is attained. Noise of the sum: C sqrt(n) / 2.
         return leemann.step_tradeoff(1, 1.25 * n, leakage * n)
     if gradients == DISCRETE:
@@ -108,7 +115,7 @@ def certain(gradients: str) -> rf.Ceiling | None:
         return rf.Ceiling(
             PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.13, 0.0]), below=True, start=200, source=source, claimed=GaussianTradeOff(0.505**0.5)
         )  # fmt: skip
-    if gradients not in (INDEPENDENT, BETWEEN):
+    if gradients not in (FACTORIAL, BETWEEN):
         return None
     source = "by algebra the best attacker never errs, at any n; K is the same for all n, and mu_step falls as n^-1/2"
     return rf.Ceiling(
@@ -120,10 +127,11 @@ def attained(
     gradients: str, n: int, leakage: float, values: int, rare: float, draw: int
 ) -> AbstractTradeOff | rf.Number:
     """The exact curve of a single step; of the atoms that of an attack that counts them, so that the attacker may be stronger yet."""
-    if gradients == INDEPENDENT:
-        # Such sets are compact and of continuous measures (Rudin, Fourier analysis on groups, theorem 5.2.2). In: the target is
-        # among the n records that the sum names. Out: it is none of them, almost surely.
-        return rf.Number(1.0, unit="advantage", route="algebra: the sum determines its terms")
+    if gradients == FACTORIAL:
+        # Place k of the sum of n records holds the number of coins that are 1, at most n, which can be read off where k > n: the places
+        # beyond k are less than 1/k!. Times +-1 as the target's own coin is 1 or 0, the excess of these numbers over n/2 has the mean 0
+        # out, and 1/2 in: over ever more places their averages tend to these (the strong law of large numbers).
+        return rf.Number(1.0, unit="advantage", route="algebra: the places k! of the sum")
     if gradients == BETWEEN:
         # A sum of n odd numbers has the parity of n; with the target 0 in the place of an odd number it has the other.
         return rf.Number(1.0, unit="advantage", route="algebra: the parity of the sum")
@@ -162,7 +170,7 @@ GUARANTEE = Statement(
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
-        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, FOUR, INDEPENDENT, ATOMS, BETWEEN, meaning="law of the gradients"),
+        "gradients": rf.Choice(EXPONENTIAL, LATTICE, DISCRETE, COSET, NOISY, FACTORIAL, FOUR, ATOMS, BETWEEN, meaning="law of the gradients"),
         "leakage": rf.Real(0.0, np.inf, hunt_to=4.5, meaning="K / n"),  # K/n, as far as the chi-square functions reach
         "values": rf.Whole(2, 6, meaning="of the sampled law: how many values it has"),
         "rare": rf.Real(1e-3, 0.5, log=True, meaning="of the sampled law: probability of its odd values, together"),  # the rows that rarer ones ask for take minutes
@@ -175,8 +183,8 @@ GUARANTEE = Statement(
     claimed=promised,
     truth=attained,
     points=[
-        rf.Point(_LAW | {"gradients": FOUR, "leakage": 1.0}, "four atoms", setting="lead"),
-        *(_LINES + _SAMPLED + rf.grid(_LAW, gradients=(INDEPENDENT, ATOMS, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0))),
+        rf.Point(_LAW | {"gradients": FACTORIAL, "leakage": 1.0}, "coins over k!", setting="lead"),
+        *(_LINES + _SAMPLED + rf.grid(_LAW, gradients=(FOUR, ATOMS, BETWEEN), leakage=1.0) + rf.grid(_LAW, gradients=COSET, leakage=(0.25, 4.0))),
         # From hunts.
         _LAW | {"gradients": ATOMS, "leakage": 1.0, "values": 2, "rare": 0.5},
     ],
@@ -188,17 +196,18 @@ GUARANTEE = Statement(
         "gradient samples that significantly distort the mean, revealing their membership in the training dataset.",
         "section 5.1, after corollary 5.1",
     ), quotes.SMALL_SIZES),
-    second_route=lambda gradients: {ATOMS: atoms_counted, FOUR: four_counted, INDEPENDENT: roots_named, BETWEEN: parities}[gradients](),
+    second_route=lambda gradients: {ATOMS: atoms_counted, FOUR: four_counted, FACTORIAL: places_read, BETWEEN: parities}[gradients](),
 )  # fmt: skip
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
     uses=("leemann-thm-5.1-corrected",),
     formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
     says="For a single fixed law of the gradients with a regular covariance and fixed d, the curve of a single step tends to equation 8 "
-    "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a sampled target, given what it is), if (a) some "
-    "convolution power of the law has an absolutely continuous part, or (b) the law lies on a single coset a + L of a lattice L, the least lattice for "
-    "which this is so (for numbers a + h, a + 2h, ... with the largest h, the maximal span), and the target lies on the same coset, both without noise, "
-    "or (c) d = 1, the gradients are +-C, each as likely, and n tau^2 stays above a positive number. Where n tau^2 stays above a positive number and the covariance "
+    "(centred K) as n grows, uniformly over all targets, near or as far as sqrt(n) (of a sampled target, given what it is), in each of three cases. "
+    "(a) There is no noise, and some convolution power of the law has an absolutely continuous part. "
+    "(b) There is no noise, and the law lies on a single coset a + L of a lattice L, the least lattice for "
+    "which this is so (for numbers a + h, a + 2h, ... with the largest h, the maximal span), and the target lies on the same coset. "
+    "(c) d = 1, the gradients are +-C, each as likely, and n tau^2 stays above a positive number. Where n tau^2 stays above a positive number and the covariance "
     "is at most C^2 I (in every direction, not in every coordinate alone) equation 8 is a bound in the limit. (Judged for a law "
     "with a density, for a law and for sampled laws on whole numbers, skewed, and with odd values that are rare, and for atoms at -1 and 1 without mass at 0, to 0.1%, and for a law "
     "with noise.)",
@@ -219,7 +228,8 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "Principles of random walk, P7.9) the masses times the inverse volume of a cell tend to the density, so in total "
         "variation after each lattice point is spread over its cell, which is undone by rounding; the shifted law lies on the "
         "same coset because the target does (with gradients +-1 and the target 0, in the lattice of whole numbers but on no odd number, the parity of the sum tells). Sampled targets: the bound holds for each, and f_8 at the largest K is convex (Jensen). "
-        "Without any of the conditions the sum may name its terms, and where d grows with n an array needs more than each of "
+        "Without any of the conditions the sum may name its terms: with records that are sums of fair coins over k! the two worlds share no output at any n, "
+        "in a single dimension. And where d grows with n an array needs more than each of "
         "its laws does: with d held, four equal atoms that can be counted leak sqrt(3 d/n), the root of their chi-square, in the place of sqrt(d/n) at every n, and both vanish."
     ),
 )
@@ -313,7 +323,7 @@ NEEDS = {
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "leemann-thm-5.1-guarantee": {
-        "leakage": lambda gradients: gradients not in (ATOMS, FOUR, INDEPENDENT),
+        "leakage": lambda gradients: gradients not in (ATOMS, FOUR, FACTORIAL, BETWEEN),
         **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
     },
 }
