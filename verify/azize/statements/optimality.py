@@ -117,7 +117,11 @@ POWER = Statement(
     truth=by_all_tests,
     points=[
         *[
-        rf.Point(at | {"alpha": alpha, "reading": reading}, f"{name}, {'thresholds' if reading == THRESHOLDS else 'randomised'}")
+        rf.Point(
+            at | {"alpha": alpha, "reading": reading},
+            f"{name}, {'thresholds' if reading == THRESHOLDS else 'randomised'}",
+            "lead" if (name, reading) == ("mean, d = 2", THRESHOLDS) else "",
+        )
         for reading in (THRESHOLDS, RANDOMISED)
         for name, (at, alpha) in _CASES.items()
     ],

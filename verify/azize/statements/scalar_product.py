@@ -277,7 +277,7 @@ FINITE = Statement(
     name="azize-scalar-product-finite", formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     fails="At finite sizes the covariance score is not the likelihood ratio, so that the scalar product may order some outputs better.",
-    instead="finite n for Gaussian data",
+    instead="as n and d grow, under conditions uniform in them; at finite n for Gaussian data",
     source="Azize and Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={

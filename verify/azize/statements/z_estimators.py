@@ -131,7 +131,7 @@ PRINTED = Statement(
     uses=("azize-eq-5",),
     says="For a Z-estimator with influence function I = V^-1 psi the score (I(x*) - theta0)' V^-1 (thetahat - theta0) - "
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
-    fails="The influence function has the covariance of the sandwich, not $V$, and is centred already: $V^{-1}$ weighs its coordinates wrongly.",
+    fails="A released median may be the target's own number, which gives it away and which no score that is linear in the estimate sees; and the influence function has the covariance of the sandwich, not $V$, and is centred already.",
     instead="the inverse of its covariance",
     source="Azize and Basu, section 3",
     kind=rf.Limit("n", sizes=sizes, along="odd n, n = 100 * 2^k of a wide regression", floor=LEAST_RATE, ceiling=least_power),

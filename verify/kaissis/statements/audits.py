@@ -61,6 +61,8 @@ AUDIT = Statement(
 
 MATCH = "the curves are those of equation 7, to the 0.01 of the FNR by which figure 2a is judged"
 TREND = "the curves are nearer to each other than at d = 1, as theorem 3 says of growing d"
+ALLOWED = 0.01
+"""Of the FNR: the width of a plotted line."""
 FIGURE_3C = (50, 4.0)
 """d, and L = (Delta/sigma)^2."""
 
@@ -87,9 +89,10 @@ def symmetric(part: str, alpha: float, reading: str) -> rf.Number:
 
 def symmetric_by_scipy(part: str, alpha: float) -> Replication:
     """The same by SciPy's chi-square laws."""
-    off = ndtr(by_scipy(part, alpha, *FIGURE_3C)) - ndtr(probits(EQUATION_7, alpha, *FIGURE_3C))
-    what = f"distance of {part} from equation 7 in FNR at FPR {alpha:g}"
-    return Replication(*near(abs(float(off)), 1e-6), what=what, how="SciPy's chi-square laws")
+    off = abs(float(ndtr(by_scipy(part, alpha, *FIGURE_3C)) - ndtr(probits(EQUATION_7, alpha, *FIGURE_3C))))
+    seen = near(off, 1e-6) if off > ALLOWED else (off, -np.inf, np.inf)
+    what = f"distance of {part} from equation 7 in FNR at FPR {alpha:g}, of which {ALLOWED:g} is allowed"
+    return Replication(*seen, what=what, how="SciPy's chi-square laws", claim=0.0)
 
 
 SYMMETRIC = Statement(
@@ -102,7 +105,7 @@ SYMMETRIC = Statement(
         )
     },
     says="At Delta/sigma = 2 and d = 50 (figure 3c) j and its inverse verify theorem 3 exactly.",
-    fails="At 50 dimensions the curves are nearly symmetric but differ from equation 7 by more than the width of a plotted line.",
+    fails="Equation 7 is off by more than the width of a plotted line at 50 dimensions; that the curves become symmetric is right.",
     source="Kaissis et al., figure 3c",
     kind=rf.Bound(unit="FNR"),
     domain={
@@ -110,7 +113,7 @@ SYMMETRIC = Statement(
         "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
         "reading": rf.Choice(MATCH, TREND),
     },
-    claimed=lambda reading: 0.01 if reading == MATCH else asymmetry(1),
+    claimed=lambda reading: ALLOWED if reading == MATCH else asymmetry(1),
     truth=symmetric,
     points=[
         *(rf.Point(at, setting="paper") for at in points(part=("j", "jinv"), alpha=(1e-3, 0.05, 0.3, 0.7, 0.95), reading=(MATCH,))),
@@ -232,9 +235,10 @@ _COARSE, _FINE = (0.01, 0.05, 0.3, 0.8), (1e-4, 1e-3, 0.9, 0.998)
 LIRA = Statement(
     name="kaissis-audit-lira",
     uses=("kaissis-cor-1",),
-    says="A DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j.",
+    says="A DP-SGD step at Delta/sigma = 1: offline LiRA on logits, whose shadow models are trained without the record, nearly meets j. (The paper does "
+    "not say how many there are; with 256 or more, at rates from 0.01, it does.)",
     fails="A mean and a deviation estimated from few shadow models add noise of their own to the attack.",
-    instead="as their number grows",
+    instead="with 256 shadow models and more, at rates from 0.01",
     source="Kaissis et al., figure 3a",
     kind=rf.Equality(0.02, unit=UNIT),
     domain={
@@ -246,7 +250,9 @@ LIRA = Statement(
     claimed=lambda ratio, alpha: at_rate(kaissis.FoldedGaussianTradeOff(ratio), ratio, alpha),
     truth=audited,
     points=[
-        *points(ratio=(1.0,), shadows=(8, 16, 32, 64, 128, 256, 1024), alpha=_COARSE),
+        rf.Point({"ratio": 1.0, "shadows": 32, "alpha": 0.05}, "32 shadow models", "lead"),
+        *points(ratio=(1.0,), shadows=(8, 16, 64, 128, 256, 1024), alpha=_COARSE),
+        *points(ratio=(1.0,), shadows=(32,), alpha=(0.01, 0.3, 0.8)),
         *points(ratio=(1.0,), shadows=(64, 128, 256, 1024), alpha=_FINE),
         # From hunts.
         {"ratio": 1.0, "shadows": 2, "alpha": 0.5},

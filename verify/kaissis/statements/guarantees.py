@@ -24,6 +24,7 @@ from verify.kaissis.statements.curves import PROMISED_GM, PROMISED_LM, power
 from verify.kaissis.statements.lemmas import (
     BOTH_SIDES,
     CHOOSES_Q,
+    KNOWN_FACTS,
     LEMMA_3_CORRECTED,
     REAL_LINE,
     dimensions,
@@ -39,6 +40,12 @@ Z = rf.Real(-4.7, 3.0, meaning="probit of the FPR")
 
 _RESTRICTED = (
     BOTH_SIDES,
+    KNOWN_FACTS,
+    rf.Quote(
+        "Let r be a test for M(D) vs. M(D') and r' be a test for M(D') vs. M(D), where R is the set of LR tests which are computable in the RTM. [...] "
+        "We say that a mechanism M satisfies J-DR, if for some reference function J and all D, D': D ~ D', it holds that J(alpha) >= J(alpha).",
+        "definition 3",
+    ),
     rf.Quote(
         "Moreover, since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to "
         "post-processing through auxiliary information.",

@@ -74,6 +74,11 @@ BOTH_SIDES = rf.Quote(
     "nu < 0 for r and 0 < nu <= Delta for r', where nu = q(D') - q(D) and Delta is the global sensitivity of q.",
     "lemma 2",
 )
+KNOWN_FACTS = rf.Quote(
+    "Thus, A can leverage known facts about q and Delta to limit the value ranges for the alternative hypothesis, but, as q(D') is unknown, must "
+    '"split the problem" into two individual tests.',
+    "section 3, after lemma 2",
+)
 
 
 _OPPOSITE = [
@@ -84,7 +89,7 @@ LEMMA_1 = Statement(
     name="kaissis-lemma-1",
     says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1), for any function q of the attacker's "
     "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
-    fails="Where all shifts have the same sign, such as those of counts, a single test is the best for each of them.",
+    fails="An attacker may know that all shifts have the same sign, such as those of a count that they chose for q: a single test is then the best for each of them.",
     instead="shifts on either side",
     source="Kaissis et al., lemma 1",
     kind=rf.Bound(unit="share of the advantage or FNR"),
@@ -120,7 +125,7 @@ LEMMA_1 = Statement(
     not_judged={
         "Thus, H_0 vs. H_1 (and H_1 vs. H_0) are each not decidable by a single test.": "what decides is not defined; read as the first sentence, which it follows from, it says the same"
     },
-    restricted_by=(BOTH_SIDES, REAL_LINE),
+    restricted_by=(BOTH_SIDES, CHOOSES_Q, KNOWN_FACTS, REAL_LINE),
     second_route=single_test_for_both,
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(

@@ -77,8 +77,8 @@ LEMMA_5_1 = Statement(
     name="leemann-lemma-5.1", formula=r"\mu = \sqrt{2} \, c \sqrt{e^{s^2} \Phi(3 s / 2) + 3 \Phi(-s / 2) - 2}, \quad s = \mu_{\mathrm{step}}, \quad c = \lim \frac{n}{N} \sqrt{t}",
     says="If (n/N) sqrt(t) -> c and a step is mu_step-GMIP, noisy SGD is in the limit mu-GMIP with mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) "
     "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
-    fails="A step's curve that is an average over targets says nothing of the targets that leak more, and in all steps these are the same.",
-    instead=r"each target's own curve above $g_\mu$",
+    fails="Within an endless run the squared sampling rates sum without bound, so that no finite mu holds; and in runs of their own, a step's curve that is averaged over targets hides those that leak in every step.",
+    instead=r"a run for each t, all of its steps at the same rate, and each target's own curve above $g_\mu$",
     source="Leemann et al., lemma 5.1",
     kind=rf.Limit("steps", bound=True, sizes=run_sizes, ceiling=endless_at_least),
     domain={
@@ -114,7 +114,7 @@ LEMMA_5_1 = Statement(
         "μ = sqrt(2) c sqrt(exp(μ_step²)Φ(1.5 μ_step) + 3Φ(-0.5 μ_step) - 2).",
         "lemma 5.1 and equation 10",
     ),
-    restricted_by=(rf.Quote("Lemma 5.1 (Asymptotic convergence of infinite DP-SGD).", "title of lemma 5.1"), quotes.INDEPENDENT_STEPS),
+    restricted_by=(rf.Quote("Lemma 5.1 (Asymptotic convergence of infinite DP-SGD).", "title of lemma 5.1"), quotes.EXACTLY_T, quotes.INDEPENDENT_STEPS),
     second_route=lambda reading, curve, size, c, share: sampled_endless(size, c)
     if reading == ENDLESS
     else sampled_exposed(size, c, share),

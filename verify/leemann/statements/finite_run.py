@@ -47,8 +47,8 @@ FINITE = Statement(
     uses=("leemann-lemma-5.1",),
     says="Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound. (Of the paper's six runs, with "
     "mu = 0.4 and 1 on three data sets, it stands for CIFAR-10 and Adult, and fails for Purchase, which has the fewest steps.)",
-    fails="Equation 10 is a central limit; at finitely many steps a single batch that holds the target gives tails that no Gaussian curve has.",
-    instead="the composition of T steps",
+    fails="Equation 10 is a central limit: at finitely many steps the few batches that hold the target give tails that are heavier than those of the limit.",
+    instead="as T grows; at finite T the composition of T steps",
     source="Leemann et al., section 5.2",
     kind=rf.Bound(floor=1e-7),  # where the composition is certified
     domain={
@@ -74,11 +74,7 @@ FINITE = Statement(
         {"size": 3.0, "rate": 0.001, "steps": 1},
     ],
     control=rf.Control({"size": 2.0, "rate": 0.01, "steps": 1}),
-    quote=rf.Quote(
-        "Note that this result also provides a (loose) bound for the case where exactly T iterations are run with a batch size of "
-        "n' with c = n' sqrt(T) / N (through using n(t) = n' if t <= T, else n(t) = n' sqrt(T) / sqrt(t)).",
-        "section 5.2, after lemma 5.1",
-    ),
+    quote=quotes.EXACTLY_T,
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=by_rounded_ratio,
     restored_by=("T grows and (n/N) sqrt(T) is held", "leemann-lemma-5.1-corrected"),

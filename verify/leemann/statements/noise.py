@@ -54,7 +54,7 @@ LESS_NOISE = Statement(
     name="leemann-less-noise", formula=r"\tau_{\mathrm{GMIP}}(\mu) \le \tau_{\mathrm{GDP}}(\mu)",
     uses=("leemann-thm-4.2", "leemann-cor-5.1"),
     says="We never need to add more noise for mu-GMIP than for mu-GDP.",
-    fails="Equation 9 asks for more noise than GDP at a small mu, and a record that is replaced moves a sum twice as far as a record that GDP adds or removes.",
+    fails="A record that is replaced moves a sum twice as far as a record that GDP adds or removes; and equation 9 asks for more noise than GDP at a small mu.",
     instead="the noise of GDP for a replaced record; the smaller of the two is no guarantee",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(unit="noise of GMIP / noise of GDP"),

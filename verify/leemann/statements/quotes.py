@@ -68,6 +68,11 @@ INDEPENDENT_STEPS = Quote(
     "gradient means significantly between two subsequent steps.",
     "section 6.1",
 )
+EXACTLY_T = Quote(
+    "Note that this result also provides a (loose) bound for the case where exactly T iterations are run with a batch size of "
+    "n' with c = n' sqrt(T) / N (through using n(t) = n' if t <= T, else n(t) = n' sqrt(T) / sqrt(t)).",
+    "section 5.2, after lemma 5.1",
+)
 ALGORITHM_1 = Quote(
     "Ŝ = (n-1) (m_t - θ)' Σ̂^-1 (m_t - θ) ▷ Compute test statistic ... p_step = log F^-1_{χ²_d(nK̂)}(Ŝ)",
     "algorithm 1, lines 8 and 10",

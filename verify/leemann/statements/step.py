@@ -116,7 +116,7 @@ _CORRECTED = _STATEMENT.replace("PRINTED", "||Sigma^-1/2 (theta' - mu)||^2") + _
 THEOREM_5_1 = Statement(
     name="leemann-thm-5.1", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
     says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
-    fails="K is the norm of the target's gradient without its mean, but what the attacker sees is how far it lies from the mean.",
+    fails="The printed K is the norm of the target's gradient itself; what shows is its distance from the mean gradient.",
     instead=r"K of $\theta' - \mu$",
     source="Leemann et al., theorem 5.1",
     kind=rf.Bound(),
@@ -201,7 +201,7 @@ TIGHT = replace(
     # 2% of a mu of nothing is no tolerance.
     where=lambda d, n, mean, target: n**2 * max(target**2, (target - mean) ** 2) <= 5e7
     and all(leemann.step_mu(d, n, n * off**2) >= 0.002 for off in (target, target - mean)),
-    points=large(_GRID),
+    points=[rf.Point(_at(1, 100, 2.0, 0.0), "mean 2, target 0", "lead"), *large(_GRID)],
     control=rf.Control(_NATURAL),
     quote=quotes.ALL_DISTRIBUTIONS,
     not_judged={'as general as possible covering all distributions with finite variance': 'by leemann-thm-5.1-guarantee'},
