@@ -110,7 +110,7 @@ EXPONENTIAL_COUNT = Statement(
     name="field-rdp-exponential-count",
     says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true one. Judged "
     "for two candidates. The file as of commit 0719e70 has the count.",
-    fails="The accountant adds the mechanism's cost a single time, however often it runs: of all events it alone has no `count *`.",
+    fails="The accountant adds the mechanism's cost a single time, however often it runs; the neighbouring events have `count *`.",
     instead="`count *` the cost, as the file has since commit 0719e70",
     source="google/differential-privacy, dp_accounting, rdp_privacy_accountant.py of commit b5b0286 (main of 6 August 2026)",
     kind=Bound(unit="epsilon"),
@@ -133,8 +133,7 @@ EXPONENTIAL_COUNT = Statement(
         _LEFT_OUT,
         Quote(
             "self._rdp += count * (event.xi + event.rho * self._orders)",
-            "rdp_privacy_accountant.py:1055 of the same commit, the event of a (xi, rho)-zCDP mechanism; all events but the exponential mechanism have "
-            "count *",
+            "rdp_privacy_accountant.py:1055 of the same commit, the event of a (xi, rho)-zCDP mechanism; the other neighbouring events have count * too",
         ),
     ),
     restricted_by=(
