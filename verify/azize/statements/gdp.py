@@ -58,7 +58,7 @@ AUDIT = Statement(
     name="azize-gdp", formula=r"\delta(\varepsilon) = \Phi\left(-\frac{\varepsilon}{s} + \frac{s}{2}\right) - e^\varepsilon \Phi\left(-\frac{\varepsilon}{s} - \frac{s}{2}\right), \quad s = \sqrt{m^*}",
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
-    fails="The formula is read off a normal limit which not all data have: a Cantor law, a target off the lattice of the data, or a rare value can give the target away at every n, whatever $m^*$ is.",
+    fails="The formula is read off a normal limit which not all data have: Cantor data, a target off the lattice of the data, or a rare value can give the target away at every n, whatever $m^*$ is.",
     instead="conditions uniform in n, d",
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
