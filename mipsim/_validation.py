@@ -88,6 +88,10 @@ _EXACT = 2**53
 """From here on some whole numbers are no float64."""
 
 
+_MOST_SIDES = 32
+"""As many as all functions of NumPy take."""
+
+
 def real_array(name: str, value: object, *, finite: bool = True, coins: bool = False) -> Array:
     """Return `value` as a float64 array of any shape; what NumPy would drop, round or take for a number is refused.
 
@@ -105,6 +109,8 @@ def real_array(name: str, value: object, *, finite: bool = True, coins: bool = F
     array = value if type(value) is np.ndarray and value.dtype == np.float64 else None
     if array is None:
         array = _as_float64(name, held(name, value, coins=coins), value)
+    if array.ndim > _MOST_SIDES:
+        raise ValueError(f"{name} has {array.ndim} dimensions; it must have at most {_MOST_SIDES}")
     if finite and not (fine := np.isfinite(array)).all():
         raise ValueError(f"{name} holds {_first(array, ~fine)}; every entry must be finite")
     return array
@@ -232,7 +238,7 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
         or (most is not None and value > most)
     ):
         raise ValueError(
-            f"{name} is {quoted(value) if isinstance(value, int) else value}; it must be a whole number {allowed}"
+            f"{name} is {quoted(value) if isinstance(value, int) else printable(value, 40)}; it must be a whole number {allowed}"
         )
     if value > sys.float_info.max:  # which no formula takes
         raise ValueError(
@@ -264,7 +270,9 @@ def number(
     too_low = x <= low if low_open else x < low
     too_high = x >= high if high_open else x > high
     if not math.isfinite(x) or too_low or too_high:
-        raise ValueError(f"{name} is {quoted(value) if isinstance(value, int) else value}; {allowed}")
+        raise ValueError(
+            f"{name} is {quoted(value) if isinstance(value, int) else printable(value, 40)}; {allowed}"
+        )
     return x
 
 
@@ -328,9 +336,10 @@ def choice(name: str, value: object, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the allowed words; the error for a mistyped word names close words."""
     if not isinstance(value, str):
         raise ValueError(f"{name} is {quoted(value)}; allowed: {', '.join(allowed)}")
-    if value not in allowed:
-        raise ValueError(no_such(name, value, allowed))
-    return str(value)
+    word = str.__str__(value)  # a class of another's may equal anything
+    if word not in allowed:
+        raise ValueError(no_such(name, word, allowed))
+    return word
 
 
 def flag(name: str, value: object) -> bool:
@@ -354,7 +363,7 @@ def words(name: str, value: object) -> str:
     """
     if not isinstance(value, str):
         raise ValueError(f"{name} is {quoted(value)}; it must be words")
-    return value
+    return str.__str__(value)
 
 
 def texts(name: str, value: Any) -> dict[str, str]:

@@ -109,6 +109,17 @@ class Odd:
         return "odd\x1b[2J"
 
 
+class OddNumber(float):
+    __repr__ = Odd.__repr__
+
+
+class OddWord(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
 Odd.__name__ = Odd.__qualname__ = "Odd\x1b[2J"
 
 
@@ -118,7 +129,7 @@ KINDS: dict[str, Any] = {
     "an array of flags": np.array([True, False]), "a large array": np.arange(5000.0), "a cube": np.zeros((2, 2, 2)),
     "an array of words": np.array(["a", "b"]), "a ragged list": [[1.0], [1.0, 2.0]], "an empty list": [], "a dictionary": {"a": 1},
     "a set": {1.0}, "an object": Odd(), "a class": float, "an odd class": Odd, "a function": lambda *_: None, "a list with such a number": [10**400, 1],
-    "an array of no sides": np.array(1.0),
+    "an array of no sides": np.array(1.0), "an odd number": OddNumber(0.5), "an odd word": OddWord("no"), "sixty brackets": eval("[" * 60 + "1" + "]" * 60),
 }  # fmt: skip
 """What may stand in the place of any argument."""
 VECTORS = {"an array", "a large array"}
@@ -128,9 +139,9 @@ OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
 ALSO: dict[str, set[str]] = {
     "thing": set(KINDS), "several": set(KINDS), "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
     "values": {*PLAIN, "a ragged list", "a list with such a number"}, "skewness": {"NaN", "infinity"}, "claim": {"NaN", "infinity"},
-    "scores": {"a word", "words that steer"},
+    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
     **{key: {"infinity"} for key in ("x", "thresholds", "moment", "value", "high", "clip")},
-    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale")},
+    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale", "p", "low")},
     **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "shape", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
@@ -138,6 +149,7 @@ ALSO: dict[str, set[str]] = {
 
 def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) -> bool:
     """Whether a value of a kind may be right in the place of a right value; of these a sentence is as good as none."""
+    kind = {"an odd number": "an array of no sides", "an odd word": "a word"}.get(kind, kind)
     written = "" if parameter is None else parameter.annotation
     numbers_alone = getattr(written, "__name__", str(written)).removesuffix(" | None") in ("float", "int")
     if kind in ALSO.get(name, ()) and not (numbers_alone and kind in OF_ANY_SHAPE):

@@ -90,7 +90,7 @@ def data_directory(published: Published, directory: str | os.PathLike[str] | Non
             f"to the folder of {published.folders[0]}/{first.name}"
         )
     folder = file_path(where, directory)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # which a name that is too long is none for
         raise DataError(
             f"{where} is {quoted(str(directory), 200)}, which is no folder; it must be a folder with {published.folders[0]}/{first.name} in it"
         )

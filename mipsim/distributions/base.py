@@ -252,7 +252,7 @@ def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
     if d is None:
         d = next((array.size for array in arrays.values() if array.ndim > 0), 1)
     else:
-        d = whole("d", d, 1)
+        d = whole("d", d, 1, 2**31)
     out = [
         np.full(d, array) if array.ndim == 0 else finite_vector(name, array, d)
         for name, array in arrays.items()

@@ -43,7 +43,7 @@ class Discrete(AbstractProduct):
             raise ValueError(
                 f"values holds {np.unique(support).size} distinct numbers of {m}; give m >= 2 distinct ones"
             )
-        d = None if d is None else whole("d", d, 1)
+        d = None if d is None else whole("d", d, 1, 2**31)
         rows = weights.shape[0] if weights.ndim == 2 and d is None else d
         if weights.size == 0 or weights.shape not in ((m,), (rows, m)):
             raise ValueError(

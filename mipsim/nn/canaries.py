@@ -49,7 +49,7 @@ def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:
         [0. 2. 0.]
     """
     place = whole("coordinate", coordinate, 0)
-    if place >= whole("d", d, 1):
+    if place >= whole("d", d, 1, 2**31):
         raise ValueError(f"coordinate is {quoted(coordinate)}; it must be a whole number from 0 to {d - 1}")
     return number("norm", norm, 0.0, low_open=True) * (np.arange(d) == place)
 
@@ -69,7 +69,9 @@ def random_canary(d: int, norm: float, seed: int = 0) -> np.ndarray:
         >>> print(np.linalg.norm(canary).round(6), abs(canary).max() < 1.0)
         2.0 True
     """
-    direction = np.random.default_rng([_DIRECTION, whole("seed", seed, 0)]).standard_normal(whole("d", d, 1))
+    direction = np.random.default_rng([_DIRECTION, whole("seed", seed, 0)]).standard_normal(
+        whole("d", d, 1, 2**31)
+    )
     return number("norm", norm, 0.0, low_open=True) / np.linalg.norm(direction) * direction
 
 

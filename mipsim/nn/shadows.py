@@ -53,7 +53,7 @@ def shadow_models(
         (3, 4)
     """
     checked_descent(getattr(check_game(game), "mechanism", None))
-    count, seed = whole("count", count, 2), whole("seed", seed, 0)
+    count, seed = whole("count", count, 2, 2**31), whole("seed", seed, 0)
     if flag("member", member) and not hasattr(game, "target"):
         raise ValueError(
             "member is True; models with the target among their records need a game with a fixed target"

@@ -26,7 +26,8 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     >>> [round(end, 4) for end in unit_of("tpr=0.01")(mi.GaussianTradeOff(1.0))]
     [0.0924, 0.0924]
     """
-    name, _, rate = words("unit", unit).partition("=")
+    unit = words("unit", unit)
+    name, _, rate = unit.partition("=")
     of = {"epsilon": "DELTA of epsilon=DELTA", "tpr": "FPR of tpr=FPR"}
     if unit == "advantage":
         return lambda curve: curve.advantage_bounds()

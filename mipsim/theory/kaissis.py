@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from mipsim._validation import finite_vector, member, number
+from mipsim.special.ranges import MOST_NONCENTRALITY
 from mipsim.tradeoff import (
     AbstractTradeOff,
     FoldedLaplaceTradeOff,
@@ -51,7 +52,7 @@ def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
         >>> [round(float(gaussian_tradeoff(2.0, d).beta(0.05)), 4) for d in (1, 30)]
         [0.484, 0.867]
     """
-    return NoncentralChiSquareTradeOff(d, 0.0, number("mu", mu, 0.0) ** 2)
+    return NoncentralChiSquareTradeOff(d, 0.0, number("mu", mu, 0.0, math.sqrt(MOST_NONCENTRALITY)) ** 2)
 
 
 class FoldedGaussianTradeOff(AbstractTradeOff):

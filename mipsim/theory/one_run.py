@@ -39,7 +39,7 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
         True
     """
     _check(canaries, guesses, right, delta=delta)
-    number("epsilon", epsilon)
+    number("epsilon", epsilon, -700.0)
     chance = 1.0 / (1.0 + math.exp(-epsilon))
     fewer = np.arange(right - 1, -1, -1)
     below = np.append(
