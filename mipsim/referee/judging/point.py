@@ -103,7 +103,7 @@ def judge_point(
     Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
     kind = inner(statement.kind)
-    sizes: tuple[int, ...] = ()
+    sizes = tuple[int, ...]()
     if isinstance(kind, Limit):
         sizes = limit_sizes(statement, kind, at, share.run)
     key: Any = (statement.claimed, statement.truth, statement.kind, tuple(sorted(at.items())), sizes)
