@@ -74,7 +74,7 @@ class Draws:
         return Replication(ends[1], ends[0], ends[2], what, self.how, size=self.size)
 
     def event(self) -> Replication:
-        """P(in) - e^epsilon P(out) of the best threshold of one half of the games, in the other half."""
+        """P(in) - e^epsilon P(out) of the best threshold of half of the games, in the other half."""
         factor, half = np.exp(self.epsilon), slice(None, None, 2)
         levels = np.unique(np.quantile(self.out[half], np.linspace(0.0, 1.0, 400)))
         gains = [(self.inside[half] > x).mean() - factor * (self.out[half] > x).mean() for x in levels]

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         "python -m verify --show azize-thm-4.2",
         "python -m verify --hunt izzo-thm-9 --budget 2m",
         after="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
-    ),
+    )
 )
 @click.argument("claims", nargs=-1, metavar="[CLAIM]...")
 @click.option(

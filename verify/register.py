@@ -62,12 +62,7 @@ def matters_of(statement: Statement) -> dict[str, Where]:
 
 def _all() -> dict[str, Statement]:
     statements = [
-        replace(
-            item,
-            matters_when=matters_of(item),
-        )
-        for module in MODULES
-        for item in module.STATEMENTS
+        replace(item, matters_when=matters_of(item)) for module in MODULES for item in module.STATEMENTS
     ]
     return {single.name: single for single in statements}
 

@@ -77,12 +77,7 @@ def standing(outcome: Outcome) -> str:
     return "\n".join([*lines, f"Source: {_line(statement.source)}.", ""])
 
 
-def _finding(
-    outcome: Outcome,
-    twin: Statement | None,
-    verdict: str,
-    scale: str,
-) -> str:
+def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str) -> str:
     statement = outcome.statement
     diagnosis = diagnose(outcome, twin)
     assert diagnosis is not None  # it is refuted, and no correction
@@ -91,10 +86,7 @@ def _finding(
         (title, _example(statement, title, point, command_of(outcome, scale, point)))
         for title, point in titled_examples(outcome)
     ]
-    lines = [
-        f"### {statement.name}: {defect}",
-        "",
-    ]
+    lines = [f"### {statement.name}: {defect}", ""]
     if statement.quote is not None:
         lines += ["As stated:", "", _quoted(statement.quote), ""]
     if statement.formula:

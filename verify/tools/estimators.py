@@ -110,9 +110,7 @@ CONTROLS = (
         call="Clopper and Pearson's intervals at a threshold fixed before",
         claim="A lower bound of epsilon, wrong in at most 5% of its uses.",
         place="a theorem",
-        evidence=Simulated(
-            audits(clopper_pearson_bound, known=KNOWN | _LARGE),
-        ),
+        evidence=Simulated(audits(clopper_pearson_bound, known=KNOWN | _LARGE)),
     ),
     Trial(
         name="control-5-percent-too-high",
@@ -263,11 +261,7 @@ _DESIGNS: dict[str, dict[str, Case]] = {
     },
 }
 _WRONG_USES: dict[str, tuple[str, Case, int]] = {
-    "one-run": (
-        "5 canaries of each user have the same coin",
-        _uses(_canaries(normal(0.0), copies=5)),
-        400,
-    ),
+    "one-run": ("5 canaries of each user have the same coin", _uses(_canaries(normal(0.0), copies=5)), 400),
     "independent": ("5 scores of each run, called runs", _uses(_games(normal(0.0), copies=5)), 400),
     "clustered": ("5 names of each cluster", _uses(_clusters(normal(0.0), size=15)), 400),
     "runs": ("the same coins in 4 runs, records named anew", _uses(_copied_runs), 400),
@@ -484,10 +478,7 @@ OPAKE = tuple(
             "claim": "Epsilon lower bound at the given (δ, significance).",
             "place": "opake/api/auditing/one_run/_gdp.py:117",
             "restricted_by": "For non-Gaussian-DP mechanisms use `self.eps_delta().epsilon_at(...)` explicitly. (_estimate.py:211)",
-            "evidence": Simulated(
-                of_nothing(_opake("gdp"), 50),
-                runs=60,
-            ),
+            "evidence": Simulated(of_nothing(_opake("gdp"), 50), runs=60),
         },
     )
 )
@@ -514,10 +505,7 @@ PRIVACY_GUARD = (
         restricted_by="eps (float): Epsilon value [...] Empirical epsilon (fdp_analysis_node.py:28): the paper's is a lower bound, the class does "
         "not say so. Its candidate noises end at 9.991, where epsilon is above 0 whatever the guesses.",
         repaired="the same in the main of 7 May 2026, commit fb9c26c",
-        evidence=Simulated(
-            of_nothing(_privacy_guard, 40),
-            runs=8,
-        ),
+        evidence=Simulated(of_nothing(_privacy_guard, 40), runs=8),
     ),
 )
 

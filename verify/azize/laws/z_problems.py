@@ -68,7 +68,7 @@ PROBLEMS: dict[str, Problem] = {
 BLOCKS: dict[str, Problem] = {
     "least squares, 5 coefficients each": _problem(
         "5 slopes, Gaussian design", block_piece(5, 3.0, 1.0), block_piece(5, 6.0, -0.5)
-    ),
+    )
 }
 """Blocks of several parameters: a linear function of each is what the corrected score sees."""
 RATIOS = tuple(name for name, problem in PROBLEMS.items() if all(p.ratio for p in problem.pieces))

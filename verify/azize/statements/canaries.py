@@ -206,9 +206,7 @@ CORRECTED = Statement(
 STATEMENTS = (PRINTED, CORRECTED)
 """As printed, and with a centred C0 and many references."""
 FULL = {PRINTED.name: [{"records": "digits", "references": 300, "draw": draw} for draw in (1, 2)]}
-NEEDS = {
-    "azize-alg-3-corrected": {"n_r/d -> infinity": {"added": {"d": 8, "references": 1024}}},
-}
+NEEDS = {"azize-alg-3-corrected": {"n_r/d -> infinity": {"added": {"d": 8, "references": 1024}}}}
 _EASIEST = where_in("reading", EASIEST)
 MATTERS: dict[str, dict[str, Where]] = {
     "azize-alg-3": {

@@ -212,7 +212,7 @@ NEEDS = {
         "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
         "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
         "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "azize-gdp": MEAN_MATTERS | {"direction": lambda **at: at["epsilon"] > 0.0 and not off_the_support(**at)},

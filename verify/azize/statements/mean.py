@@ -363,10 +363,7 @@ SCORE = Statement(
         ceiling=least_difference,
     ),
     domain=DOMAIN
-    | {
-        "data": rf.Choice(*KNOWN, meaning="law of a coordinate"),
-        "extra": extra("rare value", "parity"),
-    },
+    | {"data": rf.Choice(*KNOWN, meaning="law of a coordinate"), "extra": extra("rare value", "parity")},
     where=searched,
     claimed=lambda: 0.0,
     truth=difference,

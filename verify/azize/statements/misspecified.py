@@ -343,9 +343,7 @@ SAMPLES = {item.name: (4, 4, 50) for item in STATEMENTS} | {
     "azize-thm-4.3-threshold": (0, 0, 0),
     "azize-thm-4.3-appendix": (0, 0, 0),
 }
-NEEDS = {
-    "azize-thm-4.3-corrected": {"m_targ with a limit > 0": {"held": {"aimed": 0.0}}},
-}
+NEEDS = {"azize-thm-4.3-corrected": {"m_targ with a limit > 0": {"held": {"aimed": 0.0}}}}
 _AIMED: dict[str, Where] = {
     **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", OFF)),
     **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),

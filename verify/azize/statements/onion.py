@@ -133,7 +133,7 @@ NEEDS = {
         "If the law is a product of laws each symmetric about its mean": {
             "added": {"reading": EACH, "data": "gamma"}
         }
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "azize-onion": {
@@ -142,5 +142,5 @@ MATTERS: dict[str, dict[str, Where]] = {
         "keep": lambda data: data != VALUES,
         "d": where_in("data", BALL, VALUES, POINTS),
         "draw": where_in("data", POINTS),
-    },
+    }
 }

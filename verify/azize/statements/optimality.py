@@ -205,6 +205,4 @@ _MATTERING: dict[str, Where] = {
     "epsilon": where_in("mechanism", MECHANISMS[3]),
     **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
 }
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-thm-2.1": _MATTERING,
-}
+MATTERS: dict[str, dict[str, Where]] = {"azize-thm-2.1": _MATTERING}

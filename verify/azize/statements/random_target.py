@@ -205,12 +205,12 @@ STATEMENTS = (
 
 SAMPLES = {"azize-eq-12-14": (4, 4, 50), "azize-mean-leakage": (0, 0, 0)}
 NEEDS = {
-    "azize-mean-leakage-corrected": {"all data with positive finite variances": {"held": {"scale": 0.0}}},
+    "azize-mean-leakage-corrected": {"all data with positive finite variances": {"held": {"scale": 0.0}}}
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "azize-mean-leakage": {
         "p": where_in("data", "Bernoulli"),
         "df": where_in("data", "Student t"),
         "scale": lambda data: data not in ("Bernoulli", RARER),
-    },
+    }
 }

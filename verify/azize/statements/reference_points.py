@@ -160,10 +160,8 @@ NEEDS = {
                 "draw": 0,
             },
         }
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "azize-reference-points": {
-        "draw": lambda **at: at.get("reading") != OF["redrawn"],
-    },
+    "azize-reference-points": {"draw": lambda **at: at.get("reading") != OF["redrawn"]}
 }

@@ -328,9 +328,9 @@ NEEDS = {
         "z* not the mean and not z_ref (where a score is constant)": {
             "held": {"target_1": 0.5, "target_2": 0.5}
         }
-    },
+    }
 }
 RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "random"))
 MATTERS: dict[str, dict[str, Where]] = {
-    "azize-scalar-product": RANDOM_PROBLEM | {"tau": lambda data: data != RARE},
+    "azize-scalar-product": RANDOM_PROBLEM | {"tau": lambda data: data != RARE}
 }

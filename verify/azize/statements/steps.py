@@ -160,7 +160,7 @@ NEEDS = {
         "g* neither 0 nor mu (where a score is constant)": {
             "held": {"mean": 5.0, "size": 5.0, "angle": 3.141592653589793}
         }
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
     "azize-alg-4-limit": {**scalar_product.RANDOM_PROBLEM},

@@ -10,18 +10,7 @@ import scipy
 from scipy.special import comb, ndtr
 
 import mipsim as mi
-from mipsim.referee import (
-    Bound,
-    Choice,
-    Control,
-    Number,
-    Ordering,
-    Point,
-    Quote,
-    Real,
-    Replication,
-    Whole,
-)
+from mipsim.referee import Bound, Choice, Control, Number, Ordering, Point, Quote, Real, Replication, Whole
 from mipsim.referee.replication import near
 from mipsim.tradeoff import AbstractTradeOff
 from mipsim.tradeoff.epochs import random_allocation
@@ -383,5 +372,5 @@ NEEDS = {
         r"$\delta \le \varepsilon/2$ and $\delta \le q/2$": {
             "held": {"sigma": 0.5, "rate": 0.5, "factor": 2.0, "epsilon": 0.02}
         }
-    },
+    }
 }

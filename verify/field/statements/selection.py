@@ -11,18 +11,7 @@ import numpy as np
 import scipy
 
 import mipsim as mi
-from mipsim.referee import (
-    Bound,
-    Choice,
-    Control,
-    Equality,
-    Number,
-    Point,
-    Quote,
-    Real,
-    Replication,
-    Whole,
-)
+from mipsim.referee import Bound, Choice, Control, Equality, Number, Point, Quote, Real, Replication, Whole
 from mipsim.referee.replication import near
 from verify.matters import Where
 from verify.statement import Statement

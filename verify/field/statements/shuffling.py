@@ -38,5 +38,5 @@ NEEDS = {
         r"each $\varepsilon_0$-DP with $\varepsilon_0 \le \log(n / (16 \log(2/\delta)))$": {
             "held": {"n": 20, "local": 6.0}
         }
-    },
+    }
 }

@@ -182,9 +182,5 @@ THEOREM_7 = Statement(
 )
 
 STATEMENTS = (THEOREM_4, THEOREM_5, PROPOSITION_6, THEOREM_7)
-NEEDS = {
-    "izzo-thm-4": {"we will set k = n/2": {"held": {"n": 3}}},
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-thm-5": {"epsilon": nowhere},
-}
+NEEDS = {"izzo-thm-4": {"we will set k = n/2": {"held": {"n": 3}}}}
+MATTERS: dict[str, dict[str, Where]] = {"izzo-thm-5": {"epsilon": nowhere}}

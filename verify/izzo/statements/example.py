@@ -235,8 +235,6 @@ NEEDS = {
     "izzo-noise": {
         "for even small datasets (n >= 36) and for eta >= 0.01": {"held": {"part": ALMOST, "n": 35}},
         "we will set k = n/2": {"held": {"part": MIP, "n": 3}},
-    },
+    }
 }
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-noise": {"eta": lambda part: "share" not in part},
-}
+MATTERS: dict[str, dict[str, Where]] = {"izzo-noise": {"eta": lambda part: "share" not in part}}

@@ -112,6 +112,4 @@ NEEDS = {
         "If EX exists and E||X - EX||^k <= sigma^k": {"held": {"X": "Student t, 9 df", "k": 9.5}}
     },
 }
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-lemma-13-corrected": {"sigma": nowhere},
-}
+MATTERS: dict[str, dict[str, Where]] = {"izzo-lemma-13-corrected": {"sigma": nowhere}}

@@ -119,6 +119,4 @@ NEEDS = {
         },
     },
 }
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-thm-8": ANY_LAW | {"keep": where_in("algorithm", NAMED)},
-}
+MATTERS: dict[str, dict[str, Where]] = {"izzo-thm-8": ANY_LAW | {"keep": where_in("algorithm", NAMED)}}

@@ -134,9 +134,7 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
 )
 
 STATEMENTS = (ALGORITHM_1, ALGORITHM_1_CORRECTED)
-NEEDS = {
-    "izzo-alg-1": {"we will set k = n/2": {"held": {"n": 5}}},
-}
+NEEDS = {"izzo-alg-1": {"we will set k = n/2": {"held": {"n": 5}}}}
 MATTERS: dict[str, dict[str, Where]] = {
     "izzo-alg-1": {
         **dict.fromkeys(("spread", "draw"), where_in("records", RANDOM)),
@@ -144,5 +142,5 @@ MATTERS: dict[str, dict[str, Where]] = {
         **dict.fromkeys(
             ("records", "n", "M"), lambda statistic, reading: statistic != MEMBER or reading == WHOLE
         ),
-    },
+    }
 }

@@ -315,8 +315,8 @@ SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
 NEEDS = {
     "kaissis-audit-lira-enough": {
         "with 512 to 4096 at rates from 1e-4": {"added": {"shadows": 256, "alpha": 0.0001}}
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-audit-symmetric": dict.fromkeys(("part", "alpha"), where_in("reading", MATCH)),
+    "kaissis-audit-symmetric": dict.fromkeys(("part", "alpha"), where_in("reading", MATCH))
 }

@@ -157,5 +157,5 @@ NEEDS = {
             "fails": "kaissis-lemma-8",
             "at": {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 1.0, "sigma_b": 3.0, "d": 1},
         }
-    },
+    }
 }

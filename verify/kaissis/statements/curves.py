@@ -298,8 +298,5 @@ LEMMA_9 = Statement(
 STATEMENTS = (LEMMA_6, LEMMA_7, THEOREM_1, THEOREM_2, COROLLARY_1, LEMMA_9)
 """In the order of the paper."""
 MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-lemma-9": {
-        "draw": where_in("laws", FINITE),
-        "mu": lambda **at: at.get("laws") != FINITE,
-    },
+    "kaissis-lemma-9": {"draw": where_in("laws", FINITE), "mu": lambda **at: at.get("laws") != FINITE}
 }

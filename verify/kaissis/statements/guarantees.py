@@ -191,11 +191,7 @@ LEMMA_9_GUARANTEE = Statement(
     ),
     second_route=masks_sampled,
 )
-STATEMENTS = (
-    *_pair(1, "Laplace", _LAPLACE_PROOF),
-    *_pair(2, "Gaussian", _GAUSSIAN_PROOF),
-    LEMMA_9_GUARANTEE,
-)
+STATEMENTS = (*_pair(1, "Laplace", _LAPLACE_PROOF), *_pair(2, "Gaussian", _GAUSSIAN_PROOF), LEMMA_9_GUARANTEE)
 """Theorems 1 and 2 and lemma 9 as guarantees."""
 SAMPLES = {
     # How many attackers know the direction is no property of the domain, and the share would say just that.

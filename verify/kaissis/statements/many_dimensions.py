@@ -131,13 +131,7 @@ THEOREM_3 = Statement(
     fails="Steps alone do not make the norm of the noise normal: that takes many dimensions, and in few the limit is another curve.",
     instead=r"as d grows, L at most of order $\sqrt d$",
     source="Kaissis et al., theorem 3",
-    kind=rf.Limit(
-        "size",
-        sizes=sizes,
-        ceiling=held,
-        tolerance=0.02,
-        unit=CURVE_UNIT,
-    ),
+    kind=rf.Limit("size", sizes=sizes, ceiling=held, tolerance=0.02, unit=CURVE_UNIT),
     domain={
         "what": rf.Choice(D, BOTH, N, meaning="what grows"),
         "size": dimensions(1, 1_000_000, "d, or N where N alone grows"),
@@ -293,12 +287,10 @@ FIGURE_2A = Statement(
 
 STATEMENTS = (THEOREM_3, THEOREM_3_CORRECTED, FIGURE_2A)
 """Theorem 3, and how near it is in the paper's own figure."""
-NEEDS = {
-    "kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 2.0, "q": 0.5}}},
-}
+NEEDS = {"kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 2.0, "q": 0.5}}}}
 MATTERS: dict[str, dict[str, Where]] = {
     "kaissis-thm-3": {
         "q": lambda what, reading: what == BOTH or (what == N and reading == FALLING),
         "d": where_in("what", N),
-    },
+    }
 }

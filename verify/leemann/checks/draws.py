@@ -10,14 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim.referee import Draws, Replication
 from mipsim.referee.replication import RISK, difference, near, share
-from verify.leemann.laws.problems import (
-    BERNOULLI,
-    COIN,
-    LAPLACE,
-    MIXTURE,
-    finite_laws,
-    gradients,
-)
+from verify.leemann.laws.problems import BERNOULLI, COIN, LAPLACE, MIXTURE, finite_laws, gradients
 
 
 def sampled_means(

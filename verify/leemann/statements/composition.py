@@ -240,5 +240,5 @@ NEEDS = {
         "judged for s <= 0.6, where certified compositions are long enough": {
             "held": {"curve": "Gaussian", "size": 0.7}
         }
-    },
+    }
 }

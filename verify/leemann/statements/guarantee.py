@@ -327,5 +327,5 @@ MATTERS: dict[str, dict[str, Where]] = {
     "leemann-thm-5.1-guarantee": {
         "leakage": lambda gradients: gradients not in (ATOMS, FOUR, FACTORIAL, BETWEEN),
         **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
-    },
+    }
 }

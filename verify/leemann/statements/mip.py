@@ -192,5 +192,5 @@ MATTERS: dict[str, dict[str, Where]] = {
         # Records that are all alike add a constant.
         "n": lambda mechanism, own: mechanism == SUM and 0.0 < own < 1.0,
         **dict.fromkeys(("skew", "draw"), where_in("mechanism", *FINITE)),
-    },
+    }
 }

@@ -122,5 +122,5 @@ MATTERS: dict[str, dict[str, Where]] = {
     "leemann-less-noise": {
         "own": lambda reading: reading != BY_EQUATION,
         **dict.fromkeys(("d", "k_over_d"), where_in("reading", BY_EQUATION)),
-    },
+    }
 }

@@ -128,8 +128,8 @@ FULL = {ALGORITHM_1_REAL_CORRECTED.name: [{"records": "digits", "n": 10_000}]}
 NEEDS = {
     "leemann-alg-1-real-corrected": {
         "n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K)": {"added": {"rank": 1.0, "n": 1000}}
-    },
+    }
 }
 MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", ESTIMATED)),
+    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", ESTIMATED))
 }

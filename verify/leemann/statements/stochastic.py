@@ -106,5 +106,5 @@ THEOREM_4_1 = Statement(
 )
 STATEMENTS = (THEOREM_4_1,)
 MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", RANDOM, WHOLE)),
+    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", RANDOM, WHOLE))
 }
