@@ -205,12 +205,23 @@ def sampled_exposed(epsilon: float, c: float, exposed: float) -> Draws:
     return Draws(*scores, how=f"NumPy, {games:,} games of {steps:,} steps a world, seed 0", size=steps)
 
 
-def exposed_alone(curve: str, size: float, share: float, k: int) -> Draws:
-    """The attacker spends the whole FPR on the exposed."""
-    rng, games = np.random.default_rng(0), 200_000
+def exposed_alone(curve: str, size: float, share: float, k: int) -> Draws | Replication:
+    """The attacker spends the whole FPR on the exposed: all outputs of coins enumerated, others sampled."""
     if curve == COIN:
-        sums = [rng.binomial(k, 1.0 / (1.0 + np.exp(side)), games) for side in (size, -size)]
-    elif curve == LAPLACE:
+        chance, ones = 1.0 / (1.0 + np.exp(-size)), np.arange(k, 0, -1)
+        rates = share * np.cumsum(scipy.stats.binom.pmf(ones, k, 1.0 - chance))
+        powers = share * np.cumsum(scipy.stats.binom.pmf(ones, k, chance))
+        # The mu of a step is that of the corner where it says that an exposed target is in; k steps are to have sqrt(k) of it.
+        mu = k**0.5 * (ndtri(share * chance) - ndtri(share * (1.0 - chance)))
+        best = int(np.argmax(ndtri(powers) - ndtri(rates) - mu))
+        return Replication(
+            *near(float(powers[best])),
+            what=f"power at FPR {rates[best]:.3g} of attacking the exposed alone",
+            how=f"SciPy, enumeration of the {k} coins",
+            claim=float(ndtr(ndtri(rates[best]) + mu)),
+        )
+    rng, games = np.random.default_rng(0), 200_000
+    if curve == LAPLACE:
         shown = (rng.laplace(size=(games, k)) + inside * size for inside in (0.0, 1.0))
         sums = [(np.abs(x) - np.abs(x - size)).sum(axis=1) for x in shown]
     else:
