@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
@@ -219,10 +220,8 @@ def answers(port: int) -> bool:
 def dask_cluster() -> Iterator[tuple[int, list[subprocess.Popen]]]:
     pytest.importorskip("distributed", reason="Dask is not installed: the extra clusters brings it")
     port = free_port()
-    base, quiet = (
-        f"{sys.executable} -m distributed.cli.dask_",
-        {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL},
-    )
+    base = f"{sys.executable} -m distributed.cli.dask_"
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = f"{base}scheduler --host 127.0.0.1 --port {port} --no-dashboard".split()
     worker = f"{base}worker tcp://127.0.0.1:{port} --nthreads 1 --no-nanny --no-dashboard".split()
     started = [subprocess.Popen(scheduler, **quiet)]

@@ -1,5 +1,7 @@
 """Random words, numbers and keys: published sequences, laws far into the tails, and nothing that goes together."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -268,6 +270,7 @@ PHILOX = [
 @pytest.mark.parametrize(("counter", "key", "expected"), PHILOX)
 def test_philox_gives_the_published_words(counter, key, expected):
     """By itself, compiled, and for a column of counters."""
+    call: Any
     for call, shape in ((philox, ()), (jax.jit(philox), ()), (jax.jit(philox), (5,))):
         at, by = (
             [jnp.full(size, word, jnp.uint32) for word in words]
@@ -340,7 +343,8 @@ def test_their_tails_are_fine_grained_and_their_variance_is_1():
     # Within 6.2 standard errors, passed by chance with probability 1e-9; an error of 1% is 14 of them.
     most = 6.2 * np.sqrt(2.0 / normals.size)
     assert abs(np.mean(normals**2) - 1.0) < most < abs(np.mean((0.99 * normals) ** 2) - 1.0)
-    ends = np.asarray(_normal(tuple(jnp.asarray([0, ONES], jnp.uint32) for _ in range(4))))
+    word = jnp.asarray([0, ONES], jnp.uint32)
+    ends = np.asarray(_normal((word, word, word, word)))
     assert np.isfinite(ends).all()
     assert 8.5 < ends[0] < 8.6
     assert not sampled(0, count=16).any()

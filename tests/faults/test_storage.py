@@ -113,7 +113,7 @@ def test_counts_beyond_an_int64_are_refused():
     big, item = np.array([2**62, 0]), np.array([1, 1])
     first, second = (mi.Histogram(np.zeros(1), big, big, {"runs": [[i, 0, 2**62]]}) for i in (0, 1))
     for call, words in (
-        (lambda: mi.Histogram(np.arange(3.0), *[np.full(4, 2**62)] * 2), "out holds 18446744073709551616 games; a histogram can hold 9223372036854775807"),
+        (lambda: mi.Histogram(np.arange(3.0), np.full(4, 2**62), np.full(4, 2**62)), "out holds 18446744073709551616 games; a histogram can hold 9223372036854775807"),
         (lambda: mi.Histogram(np.zeros(1), np.array([2**64 - 1, 1], np.uint64), item), "out has dtype uint64; counts must be whole numbers"),
         (lambda: first + second, "both histograms hold 9223372036854775808 games"),
     ):  # fmt: skip

@@ -215,7 +215,8 @@ def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> No
     whole = mi.play(game, attack, 300, seed=3, progress=False)
     path = tmp_path / "counts.npz"
     mi.play(game, attack, 100, seed=3, progress=False, checkpoint=path)
-    for how in ({"chunk": 64}, {"workers": 1}, {"checkpoint": path}):
+    ways: list[dict[str, Any]] = [{"chunk": 64}, {"workers": 1}, {"checkpoint": path}]
+    for how in ways:
         assert same(whole, mi.play(game, attack, 300, seed=3, progress=False, **how))
     assert not (mi.play(game, attack, 300, seed=4, edges=whole.edges, progress=False).out == whole.out).all()
 

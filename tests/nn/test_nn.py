@@ -194,7 +194,14 @@ def test_a_training_goes_on_to_the_bits_of_one_run_and_no_other_training_does(
 ) -> None:
     """With batches of other random numbers it would be neither the training that was begun nor that of a whole run."""
     network, path = NETWORKS["linear"], tmp_path / "state.npz"
-    arguments = {"network": network, "x": IMAGES, "y": KINDS, "rate": 0.1, "batch": 4, "seed": 5}
+    arguments: dict[str, Any] = {
+        "network": network,
+        "x": IMAGES,
+        "y": KINDS,
+        "rate": 0.1,
+        "batch": 4,
+        "seed": 5,
+    }
     whole = nn.train(**arguments, epochs=4)
     nn.train(**arguments, epochs=2, checkpoint=path)
     retained = path.read_bytes()
@@ -203,7 +210,7 @@ def test_a_training_goes_on_to_the_bits_of_one_run_and_no_other_training_does(
         ({"epochs": 1}, "holds 2 epochs, more than the 1"),
     ):
         with pytest.raises(ValueError, match=words):
-            nn.train(**arguments | {"epochs": 3, "checkpoint": path} | change)
+            nn.train(**{**arguments, "epochs": 3, "checkpoint": path, **change})
     with monkeypatch.context() as patch:
         patch.setattr("mipsim.nn.training._BATCHES", 1)
         with pytest.raises(ValueError, match="belongs to another training"):

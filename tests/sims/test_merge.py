@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def whole(tmp_path_factory):
     return store_path(TINY, 4, folder)
 
 
-def change(path, target, edges=0.0, **manifest):
+def change(path, target, edges: Any = 0.0, **manifest):
     read = mi.Histogram.load(path)
     if edges:
         manifest["edges"] = {**array_digest(read.edges + edges), "source": "pilot"}
