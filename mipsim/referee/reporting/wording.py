@@ -80,11 +80,11 @@ def claimed_and_true(point: PointResult) -> str:
 def for_readers(
     what: str, claim: float, value: float, low: float, high: float
 ) -> tuple[str, float, float, float, float]:
-    """A second route's numbers without the sign by which a larger number speaks for the attacker; 0 where the interval has it.
+    """A second route's numbers without the sign by which a larger number speaks for the attacker; 0 where rounding alone is left.
     >>> for_readers("minus the distance", -1e-6, -2e-16, -1e-9, 1e-9)
     ('the distance', 1e-06, 0.0, -1e-09, 1e-09)
     """
-    value = 0.0 if low <= 0.0 <= high else value
+    value = 0.0 if low <= 0.0 <= high and abs(value) < 1e-6 * abs(claim) else value
     if not what.startswith("minus "):
         return what, claim, value, low, high
     return what.removeprefix("minus "), 0.0 - claim, 0.0 - value, 0.0 - high, 0.0 - low
