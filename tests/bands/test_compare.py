@@ -226,7 +226,7 @@ def test_a_played_curve_reports_what_it_lacks() -> None:
     ):
         with pytest.raises(ValueError, match=words + more):
             refused()
-    with pytest.raises(ValueError, match="every entry must be a trade-off function known by a formula"):
+    with pytest.raises(ValueError, match="it must be a trade-off function known by a formula"):
         compose(played)
 
 

@@ -56,7 +56,7 @@ class NormalCurve(AbstractTradeOff):
         fpr = np.exp(log_fpr)
         with np.errstate(divide="ignore"):
             more, fewer = (np.log(np.clip(fpr + sign * (self.error_out + EPS), 0.0, 1.0)) for sign in (1, -1))
-        high, low = (bounds_from_rates(self._rates, x, error=self.error_in) for x in (fewer, more))
+        high, low = (bounds_from_rates(self._rates, x, error=min(self.error_in, 1.0)) for x in (fewer, more))
         return CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
 
     def _rates(self, fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
