@@ -112,11 +112,13 @@ def test_every_refuted_statement_can_be_reported():
     result = entries(invented, "quick", list(REGISTER.values()))
     assert set(result) == set(LISTED)
     for name, text in result.items():
-        title, _, stated, *rest = text.splitlines()
-        assert title.startswith(f"### {name}: ")
-        assert stated == "As stated:", "the author's own sentence comes first"
-        why = rest.index(REGISTER[name].fails)
-        assert next(i for i, line in enumerate(rest) if line.startswith("**Counterexample**: ")) > why
+        statement, lines = REGISTER[name], text.splitlines()
+        assert lines[0].startswith(f"### {name}: ")
+        assert lines[2] == ("As stated:" if statement.quote else statement.fails), (
+            "the author's sentence is first"
+        )
+        example = next(i for i, line in enumerate(lines) if line.startswith("**Counterexample**: "))
+        assert lines.index(statement.fails) < example
 
 
 def _slow(name: str) -> bool:
