@@ -178,7 +178,7 @@ LEMMA_3 = Statement(
     uses=("kaissis-lemma-2",),
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
-    fails="Between two shifts the ratio of sub-sampled densities first falls and then rises, since both mixtures hold the same unshifted part.",
+    fails="Between two shifts the ratio of sub-sampled densities first falls and then rises, since both mixtures hold the same unshifted part; against the null it rises throughout, as the lemma needs.",
     instead="against the null, at rates in (0, 1)",
     source="Kaissis et al., lemma 3",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
