@@ -1,5 +1,7 @@
 """What every statement of the register must bring: the sentence that it judges, a control, and what is wrong if it fails."""
 
+import re
+
 import pytest
 
 from mipsim.referee import Limit, Statement, Verdict, controlled, mathml
@@ -63,10 +65,19 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
         assert judge_point(statement, control.at, share).verdict is not Verdict.REFUTED
 
 
+def decimals(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", text))
+
+
 @pytest.mark.parametrize("statement", REGISTER.values(), ids=REGISTER)
 def test_its_formula_is_plotted_and_its_parameters_are_explained(statement: Statement):
     if statement.formula:
         sample = mathml.to_mathml(statement.formula, block=True)
         assert sample.startswith("<math")
         assert "\\" not in sample  # a command that the converter does not know
+    # A constant that is changed in the formula, the words or the quote alone is seen; `verify.papers` compares quotes with the papers.
+    quoted = decimals(statement.quote.text if statement.quote else "")
+    if not statement.corrects:
+        assert decimals(statement.formula) <= decimals(statement.says)
+        assert not quoted or decimals(statement.formula) <= quoted
     assert set(statement.meanings) == set(statement.domain)
