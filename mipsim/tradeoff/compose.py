@@ -271,7 +271,7 @@ class ComposedTradeOff(AbstractTradeOff):
         """Bounds of log delta; `what` is named where they are wider than they should be."""
         ways = _WAYS[self.direction]
         flat = np.asarray(epsilon, np.float64).ravel()
-        ends = [self._directed(flat, accuracy, ways[0])]
+        ends = [self._directed(flat, accuracy, ways[0], at_zero=what is not None)]
         if len(ways) > 1:
             # Mostly the first is the worse direction: of the other a rough bound will do. At 0 both are equal.
             low, high = np.full(flat.shape, -np.inf), np.full(flat.shape, -np.inf)
@@ -323,14 +323,17 @@ class ComposedTradeOff(AbstractTradeOff):
         ]
         return raised(np.max(logs, axis=0), 8.0)
 
-    def _directed(self, epsilon: np.ndarray, accuracy: float, turned: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _directed(
+        self, epsilon: np.ndarray, accuracy: float, turned: bool, *, at_zero: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`at_zero`: whether 0 is looked at by itself, which leaves nothing for a root nearby."""
         _, most = self._in_direction("inverse" if turned else "forward").largest_loss_bounds()
         low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
         # A loss L is at most that: delta = E (1 - e^(epsilon - L))_+ is hardly above 0 next to it.
         some = epsilon < most * (1.0 - _AT_THE_END)
         with np.errstate(divide="ignore"):
             high[~some] = np.log(-np.expm1(np.minimum(epsilon[~some] - most, 0.0)))
-        if (zero := epsilon == 0.0).any():
+        if (zero := (epsilon == 0.0) & at_zero).any():
             low[zero], high[zero] = self.losses.at_zero(accuracy)
         if (some := some & ~zero).any():
             low[some], high[some] = self.losses.log_delta(epsilon[some], accuracy, turned)

@@ -47,10 +47,11 @@ def rough_log_delta(laws: Sequence[tuple[AbstractStepLaw, int]], epsilon: float)
     """
     parts = [(_cells(law, -100.0 - math.log(count), _FEW), count) for law, count in laws]
     bounds = [
-        np.logaddexp(only, moment - order * epsilon * (1.0 - 1e-15))
+        float(np.logaddexp(only, moment - order * epsilon * (1.0 - 1e-15)))
         for order, moment, only in _moments(parts, _ORDERS[::4])
+        if math.isfinite(moment)
     ]
-    return min(0.0, float(np.nanmin(bounds)) + 1e-12)
+    return min([0.0, *(bound + 1e-12 for bound in bounds)])
 
 
 def _cells(law: AbstractStepLaw, log_small: float, cells: int = _CELLS) -> tuple[Cells, Cells]:
@@ -79,7 +80,10 @@ def _moments(
     for order in orders.tolist():
         moment, only = 0.0, -math.inf
         for (worse, _), count in parts:
-            law = pessimistic(worse, 1.0 + order)
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # of cells too wide for a tilt nothing is known
+                law = pessimistic(worse, 1.0 + order)
             moment += count * (law.measure.log_scale + law.rounding + _ROUNDED)
             only = float(np.logaddexp(only, math.log(count) + law.log_in_only + 1e-12))
         yield order, moment, only

@@ -39,6 +39,7 @@ _RETAINED = 1 << 21  # places of the bands that are retained for equal requests,
 _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
+_FINEST = 2.0**-40  # of a loss: what lies closer to it is the same atom
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
 _RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
 _SHIFTS = np.geomspace(
@@ -279,9 +280,10 @@ class LossSum:
         return best
 
     def floor(self, theta: float) -> float:
-        """The finest step that a circle may have."""
-        _, _, low, high, _ = self._plan(theta)
-        return 1.05 * (high - low) / self.places
+        """The finest step that a circle may have, and that float64 resolves at the single losses."""
+        levels, _, low, high, _ = self._plan(theta)
+        size = max(float(np.abs(level.losses[[0, -1]]).max()) for level in levels)
+        return max(1.05 * (high - low) / self.places, _FINEST * size)
 
     def step(self, theta: float, accuracy: float, needs: str) -> float:
         """The step that about gives a relative accuracy."""

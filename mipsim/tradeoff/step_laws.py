@@ -283,24 +283,37 @@ class MixedLaplace(AbstractStepLaw):
         return Outline(losses, log_out, log_in, widest).rising()
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
-        losses = offset + step * nodes
-        inner = self._inner(losses)
-        inner[0], inner[-1] = -self.mu, self.mu
-        out, inside = self._masses(inner)
+        places = [(loss - offset) / step for loss in self.ends]
+        near = [1e-13 * (1.0 + abs(place)) for place in places]  # of an end that is declared to be on a node
+        inner = self._inner(offset + step * nodes)
+        beyond = places[0] < nodes[0] - near[0], places[1] > nodes[-1] + near[1]
+        inner[[0, -1]] = np.where(beyond, inner[[0, -1]], (-self.mu, self.mu))
+        # A first and a last cell hold what lies outside of the nodes.
+        out, inside = self._masses(np.concatenate([[-self.mu], inner, [self.mu]]))
         log_in = self._mixed(out, inside)
         atoms = np.full(nodes.size, -np.inf)
         ends = ((-self.mu, -math.log(2.0)), (self.mu, -self.mu - math.log(2.0)))
-        for (at, mass), loss in zip(ends, self.ends, strict=True):
+        for (at, mass), place, off in zip(ends, places, near, strict=True):
             there = float(self._mixed(np.float64(mass), np.float64(mass + at)))  # pyright: ignore[reportArgumentType]
-            place = (loss - offset) / step
             nearest = int(np.searchsorted(nodes, round(place)))
-            if nearest < nodes.size and abs(place - nodes[nearest]) <= 1e-13 * (1.0 + abs(place)):
+            if nearest < nodes.size and abs(place - nodes[nearest]) <= off:
                 atoms[nearest] = mass
                 continue
-            cell = min(max(int(np.searchsorted(nodes, place)) - 1, 0), nodes.size - 2)
+            cell = int(np.searchsorted(nodes, place))
             out[cell], log_in[cell] = np.logaddexp(out[cell], mass), np.logaddexp(log_in[cell], there)
-        # A node is at most a rounding of its loss away from an end that is declared to be on it.
-        built = Cells(nodes, out, log_in, atoms, offset, step, rounding=_UNIT * (64.0 + 8.0 * self.mu))
+        built = Cells(
+            nodes,
+            out[1:-1],
+            log_in[1:-1],
+            atoms,
+            offset,
+            step,
+            log_in_below=float(log_in[0]),
+            log_out_below=float(out[0]),
+            log_in_above=float(log_in[-1]),
+            log_out_above=float(out[-1]),
+            rounding=_UNIT * (64.0 + 8.0 * self.mu),
+        )
         return built, built
 
 

@@ -56,6 +56,11 @@ NUMBERS: dict[str, tuple[Callable[[], AbstractTradeOff], Ask, float, float, floa
     "steps in which all take part": (lambda: compose(MixtureTradeOff(GaussianTradeOff(30.0), 1.0), copies=10**9), lambda c: c.epsilon_bounds(0.5), 30.0**2 * 1e9 / 2.0, 1e3, 1e4),
     # By the central limit: in 1% of steps the loss is 445.4 +- 30, else log .99. No lattice holds the sum.
     "very many steps of little noise": (lambda: steps(1 / 30, 0.01, 10**9), lambda c: c.epsilon_bounds(1e-5), 4.449989e9, 1e5, 7e6),
+    # Delta less the sure mass is (1 - e^-5) times that of the mixture; without the sure mass its epsilon is 31.9193.
+    "a sure mass beside a rare and large loss": (lambda: compose(ApproxDPTradeOff(0.0, math.exp(-5.0)), MixtureTradeOff(LaplaceTradeOff(60.0), 1e-12)), lambda c: c.epsilon_bounds(math.exp(-5.0) + 2e-13), 31.9193, 1e-4, 0.2),
+    "no epsilon where delta is more than the advantage": (lambda: dpsgd(10.0, 0.01, 100), lambda c: c.epsilon_bounds(0.0061), 0.0, 0.0, 0.0),
+    "all but each 10^8th take part, of little noise": (lambda: dpsgd(0.01, 0.99999999, 2), lambda c: c.advantage_bounds(), 1.0 - 1e-16, 2e-16, 1e-6),
+    "half take part, of very little noise": (lambda: dpsgd(0.0018877, 0.5, 2), lambda c: c.advantage_bounds(), 0.75, 1e-12, 1e-6),
     "beside a step of a single direction": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), MixtureTradeOff(GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
