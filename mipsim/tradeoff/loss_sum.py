@@ -282,7 +282,11 @@ class LossSum:
     def floor(self, theta: float) -> float:
         """The finest step that a circle may have, and that float64 resolves at the single losses."""
         levels, _, low, high, _ = self._plan(theta)
-        size = max(float(np.abs(level.losses[[0, -1]]).max()) for level in levels)
+        ends = [
+            np.append(level.losses[[0, -1]], law.fixed)
+            for (law, _), level in zip(self.laws, levels, strict=True)
+        ]
+        size = max(float(np.abs(end).max()) for end in ends)
         return max(1.05 * (high - low) / self.places, _FINEST * size)
 
     def step(self, theta: float, accuracy: float, needs: str) -> float:
