@@ -279,7 +279,8 @@ class ComposedTradeOff(AbstractTradeOff):
             near = flat > 0.0
             if what is not None and flat.size <= _FEW:
                 least = ends[0][0].tolist()
-                near &= [rough_log_delta(back, x) > end for x, end in zip(flat.tolist(), least, strict=True)]
+                rough = [rough_log_delta(back, x) for x in flat.tolist()]
+                near &= np.array(rough) > np.array(least)
             if near.any():
                 low[near], high[near] = self._directed(flat[near], max(accuracy, _ROUGH), True)
             if (worse := high > ends[0][0]).any():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mipsim._validation import UndefinedError
 from mipsim.sums.loss_bounds import Cells, optimistic, pessimistic
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
@@ -34,7 +35,10 @@ def epsilon_by_moments(laws: Sequence[tuple[AbstractStepLaw, int]], log_delta: f
     >>> low < 4.3772 < high < 5.4  # that of a Gaussian shift by 1
     True
     """
-    parts = [(_cells(law, log_delta - math.log(count) - _BESIDE), count) for law, count in laws]
+    try:
+        parts = [(_cells(law, log_delta - math.log(count) - _BESIDE), count) for law, count in laws]
+    except UndefinedError:  # of so little noise that a step has too many cells
+        return 0.0, math.inf
     return _least(parts, log_delta), _most(parts, log_delta)
 
 
@@ -45,7 +49,10 @@ def rough_log_delta(laws: Sequence[tuple[AbstractStepLaw, int]], epsilon: float)
     >>> -11.6 < rough_log_delta([(MixedGaussian(0.1, 1.0), 100)], 4.3772) < -6.0  # log 1e-5 is -11.51
     True
     """
-    parts = [(_cells(law, -100.0 - math.log(count), _FEW), count) for law, count in laws]
+    try:
+        parts = [(_cells(law, -100.0 - math.log(count), _FEW), count) for law, count in laws]
+    except UndefinedError:
+        return 0.0
     bounds = [
         float(np.logaddexp(only, moment - order * epsilon * (1.0 - 1e-15)))
         for order, moment, only in _moments(parts, _ORDERS[::4])

@@ -9,11 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
+from mipsim._validation import UndefinedError
 from mipsim.sums.loss_bounds import Cells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
 _BULK = 12.0  # the same where rates below 1e-30 do not matter
+_MOST_EDGES = 1 << 26  # between which the outcomes of a step are integrated: half a gigabyte
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NARROW, _WIDE = (
     0.09,
@@ -152,7 +154,10 @@ class MixedGaussian(AbstractStepLaw):
             min(float(borders[-1]), self.furthest + self.mu),
         )
         reach = max(abs(lowest), abs(highest)) + self.mu
-        even = np.linspace(lowest, highest, 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0))))
+        count = 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0)))
+        if count > _MOST_EDGES:
+            raise UndefinedError(f"the cells of a step with a shift by {self.mu:g} deviations are too many")
+        even = np.linspace(lowest, highest, count)
         inner = borders[1:]
         edges = np.concatenate([even, inner])
         edges.sort(kind="stable")  # two runs

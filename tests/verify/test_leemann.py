@@ -69,7 +69,7 @@ def test_the_largest_gap_is_at_a_corner():
 @pytest.mark.evidence
 def test_the_paper_s_own_run_passes_equation_10_at_low_rates_only():
     point = next(p for p in finite_run.FINITE.points if p.name == "Purchase, mu = 1")
-    assert point.setting == "paper"
+    assert point.setting == "lead"
     for floor, verdict in ((1e-4, rf.Verdict.CONFIRMED), (1e-7, rf.Verdict.REFUTED)):
         statement = replace(finite_run.FINITE, kind=rf.Bound(floor=floor))
         assert rf.judge(statement, at=[point.at]).verdict is verdict
