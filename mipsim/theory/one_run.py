@@ -158,7 +158,8 @@ def of_two_records(epsilon: float, delta: float) -> tuple[float, float]:
         >>> of_two_records(0.0, 0.25)
         (0.0, 0.5)
     """
-    number("epsilon", epsilon, 0.0, 700.0), number("delta", delta, 0.0, 1.0)
+    number("epsilon", epsilon, 0.0, 700.0)
+    number("delta", delta, 0.0, 1.0)
     return 2.0 * epsilon, min(delta * (1.0 + math.exp(epsilon)), 1.0)
 
 
