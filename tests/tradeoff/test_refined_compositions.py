@@ -26,7 +26,7 @@ def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(UserWarning, match="epsilon is known to inf only"):
         assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
     ends = np.array([-math.inf]), np.array([-50.0])
-    monkeypatch.setattr(type(curve), "_directed", lambda curve, epsilon, accuracy, turned: ends)
+    monkeypatch.setattr(type(curve), "_directed", lambda curve, *at, **how: ends)
     monkeypatch.setattr(type(curve), "_any_step", lambda curve, ways: [(np.zeros(1), np.zeros(1))])
     with pytest.warns(UserWarning, match="delta is known to inf only"):
         assert curve.delta_bounds(1.0)[0] == 0.0
