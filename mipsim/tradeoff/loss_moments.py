@@ -11,10 +11,8 @@ from mipsim._validation import UndefinedError
 from mipsim.sums.loss_bounds import Cells, optimistic, pessimistic
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
-_CELLS, _FEW = (
-    1 << 16,
-    1 << 14,
-)  # of a single step: some milliseconds for each tilt; where a rough bound will do
+_CELLS = 1 << 16  # of a single step: some milliseconds for each tilt
+_FEW = 1 << 14  # where a rough bound will do
 _ORDERS = np.geomspace(1e-10, 1e3, 66)  # moments that are tried, by tilts of the world "in"
 _BESIDE = 10.0  # e-folds that what lies off the cells is less than delta
 _ROUNDED = 2.0**-46  # of a logarithm of a sum, and twice that of its masses beside what these state
@@ -87,9 +85,8 @@ def _moments(
     for order in orders.tolist():
         moment, only = 0.0, -math.inf
         for (worse, _), count in parts:
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # of cells too wide for a tilt nothing is known
+            # Of cells too wide for a tilt nothing is known.
+            with np.errstate(over="ignore", invalid="ignore"):
                 law = pessimistic(worse, 1.0 + order)
             moment += count * (law.measure.log_scale + law.rounding + _ROUNDED)
             only = float(np.logaddexp(only, math.log(count) + law.log_in_only + 1e-12))
