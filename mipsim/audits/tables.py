@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,6 @@ _A_CELL = 72
 """Bytes of a short text and of its place in a list."""
 _TEXTS = (".csv", ".tsv", ".txt")
 _OF_TENSORFLOW = '("membership_scores_train", "membership_scores_test")'
-ENDINGS = (*_TEXTS, ".json", ".jsonl", ".npz", ".parquet")
-"""Of files that are read."""
 
 
 class Unclear(ValueError):
@@ -86,17 +85,12 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         return text_table(content, separator)
     if ending in (".npy", ".pickle", ".pkl"):
         raise ValueError(_to_be_stored(file, content))
-    if ending not in ENDINGS:
+    if ending not in READERS:
+        endings = ", ".join((*_TEXTS, *READERS))
         raise ValueError(
-            f"it ends in {printable(repr(ending), 20)}; scores are read from {', '.join(ENDINGS)}, and from arrays in Python"
+            f"it ends in {printable(repr(ending), 20)}; scores are read from {endings}, and from arrays in Python"
         )
-    if ending == ".parquet":
-        return _parquet_table(content)
-    if ending == ".npz":
-        return Table(
-            "NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names, each=A_SCORE))
-        )
-    return _json_table(content, lines=ending == ".jsonl")
+    return READERS[ending](content)
 
 
 def _to_be_stored(file: Path, content: bytes) -> str:
@@ -256,7 +250,13 @@ def is_number(cell: str) -> bool:
     return cell.isascii()
 
 
-def _json_table(content: bytes, lines: bool) -> Table:
+def _npz_table(content: bytes) -> Table:
+    return Table(
+        "NPZ", "array", names_of(content), lambda names: dict(arrays_of(content, names, each=A_SCORE))
+    )
+
+
+def _json_table(content: bytes, lines: bool = False) -> Table:
     """An object of lists, or of objects with equal names, as pandas writes them; or a list, or lines, of objects, a row each."""
     kind = "JSON lines" if lines else "JSON"
     afford(json_bytes(content) + A_SCORE * (content.count(b",") + 1))
@@ -389,3 +389,12 @@ def frame_table(frame: Any) -> Table | None:
         tuple(names),
         lambda chosen: {name: held(name, frame[names[name]]) for name in chosen},
     )
+
+
+READERS: dict[str, Callable[[bytes], Table]] = {
+    ".json": _json_table,
+    ".jsonl": partial(_json_table, lines=True),
+    ".npz": _npz_table,
+    ".parquet": _parquet_table,
+}
+"""The ending of a file -> what reads its columns. A new format is a function and a row."""
