@@ -10,7 +10,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, rel_entr
 from scipy.stats import binom, multinomial
 
-import mipsim as mi
 from mipsim.bands import auc
 from mipsim.bands.auc import _tail_by_squares, pair_games
 from tests.false_claims import counted
@@ -78,12 +77,6 @@ def test_pairs_listed_and_pairs_counted_have_the_same_law(monkeypatch: pytest.Mo
     item, other = (np.array(several, float) for several in result)
     error = np.sqrt((item.var(axis=0) + other.var(axis=0)) / 200)
     assert (abs(item.mean(axis=0) - other.mean(axis=0)) <= 6.0 * error).all()
-
-
-def test_so_many_games_that_only_the_band_is_known() -> None:
-    n = 10**9
-    curve = mi.EmpiricalTradeOff.from_counts([0.0], [n // 2], n, [n // 4], n)
-    assert curve.auc_interval() == curve.curve_band.auc_interval()
 
 
 def test_coins_of_equal_scores_come_from_all_counts() -> None:

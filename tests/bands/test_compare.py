@@ -143,13 +143,6 @@ def test_a_limit_at_a_single_size(limit: float, stated, tolerance: float | None,
         assert not result.excludes(0.0)
 
 
-def test_games_against_the_law_of_another_size_say_so() -> None:
-    result = compare_counts(*COUNTS, G(1.0), tolerance=0.05, finite_size=G(1.02))
-    assert result.law_contradicted
-    assert "CONTRADICTED" in str(result)
-    assert result.verdict_for("upper_bound_on_power") == OPEN
-
-
 def test_one_sided_claims_use_one_sided_ends() -> None:
     """A gap between the one-sided and the two-sided end refutes a bound, not an equality."""
     result = compare_counts(*COUNTS, G(1.0), failure_probability=0.05)

@@ -215,14 +215,6 @@ def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_le
     check_ends([0.3, 0.4, 0.3, 0.4], 1e-3, low, independent=True, refuting=True)
 
 
-def test_an_equality_is_not_read_from_the_comparison_of_an_order() -> None:
-    few = curve(1.0, t=T[::8])
-    order = compare_curves(few, few)
-    with pytest.raises(ValueError, match="kind is 'equality', but this comparison is of 'ordering'"):
-        order.verdict_for("equality")
-    assert compare_curves(few, few, kind="equality").verdict_for("ordering") == order.verdict
-
-
 def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     """Its curve lies above the diagonal, and few thresholds leave chords that are below the curve of the same mu."""
     n, z = 10**8, np.array([-2.5, 2.5])
@@ -233,27 +225,6 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert (
         result.low[middle] <= -float(ndtri(result.alpha[middle])) - float(ndtri(beta)) <= result.high[middle]
     )
-
-
-@pytest.mark.evidence
-def test_what_is_printed_holds_with_the_failure_probability() -> None:
-    """A symmetrical interval for an equality and a single end for an order: two ends, each with the whole probability, would not hold jointly."""
-    item, other = curve(1.0), curve(1.01)
-    equal, stronger, weaker = (
-        item.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")
-    )
-    low, high = equal.interval
-    widest = max(-low, high)
-    assert equal.deciding_interval == (-widest, widest)
-    assert equal.smallest_tolerance == widest
-    assert f"all gaps within [{-widest:+.4g}, {widest:+.4g}] probits" in str(equal)
-    assert stronger.deciding_interval == (-math.inf, high)
-    assert weaker.deciding_interval == (low, math.inf)
-    refuted = curve(2.0).compare(item, kind="upper_bound_on_power")
-    assert refuted.deciding_interval[0] > 0.75
-    assert refuted.deciding_interval[1] == math.inf
-    assert "range over FPR" not in str(refuted)
-    assert "</b>: this curve has" in refuted._repr_html_()  # no words of a claimed curve
 
 
 def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:

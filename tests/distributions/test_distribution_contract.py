@@ -145,25 +145,6 @@ def test_no_route_is_promised_in_vain(law: mi.AbstractDistribution) -> None:
             mi.LikelihoodRatio(mi.EmpiricalMean(), law, 5)
 
 
-def test_numbers_are_repeated() -> None:
-    assert mi.Gaussian(1.0, [1.0, 2.0]).mean.tolist() == [1.0, 1.0]
-    assert mi.Gaussian([0.0, 0.0], 2.0).covariance.tolist() == [2.0, 2.0]
-    assert mi.StudentT(5.0, d=4).dimension == 4
-    assert mi.Bernoulli(0.5).dimension == 1
-    p = np.array([0.5, 0.5])
-    copied = mi.Bernoulli(p)
-    p[0] = 0.9
-    assert copied.mean.tolist() == [0.5, 0.5]
-    assert mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3).mean.tolist() == [0.5] * 3
-
-
-def test_student_moments_that_do_not_exist() -> None:
-    law = mi.StudentT([3.0, 4.0, 4.5])
-    assert np.isfinite(law.variance).all()
-    assert np.isinf(law.central_moment(3)).tolist() == [True, False, False]
-    assert np.isinf(law.fourth_cumulant).tolist() == [True, True, False]
-
-
 def test_empirical_targets_use_the_chosen_covariance() -> None:
     records = np.array([[0.0, 0.0], [1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [2.0, 1.0]])
     full, diagonal = mi.Empirical(records), mi.Empirical(records, "diagonal")

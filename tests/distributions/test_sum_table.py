@@ -60,16 +60,6 @@ def test_sums_of_known_laws(data, rows, law, most):
     )
 
 
-def test_student_characteristic_function():
-    form = standard_form(mi.StudentT(5.0))
-    x = np.linspace(-2000, 2000, 4_000_001)
-    density = stats.t.pdf(x, 5.0)
-    for u in (0.1, 1.0, 3.0):
-        np.testing.assert_allclose(
-            form.characteristic(np.array([u]))[0], np.sum(np.cos(u * x) * density) * 1e-3, atol=1e-9
-        )
-
-
 def test_where_there_is_no_table():
     uniform = standard_form(mi.Uniform(0.0, 1.0))
     assert sum_table(uniform, 2) is None  # a triangle has corners

@@ -10,9 +10,7 @@ import pytest
 import mipsim as mi
 
 from .composed import (
-    FLOAT,
     LaplaceSum,
-    SubsampledSteps,
     Transformed,
     gaussian,
     subsampled_gaussian,
@@ -81,16 +79,6 @@ def test_transforms_of_sums_against_closed_forms() -> None:
             assert abs(result.hockey(s) / truth.hockey(s) - 1) < 1e-12
             assert abs(result.put(s) / truth.put(s) - 1) < 1e-12
     assert abs(pairs[0][0].hockey(mpf(30)) / Gaussian(1).hockey(mpf(30)) - 1) < 1e-12  # 5e-193
-
-
-@pytest.mark.slow
-def test_sums_by_parts_of_a_step_are_those_of_a_line() -> None:
-    """Where both settle, whatever the edges between the parts."""
-    whole = Transformed([(subsampled_gaussian(0.5, 0.01), 1000)])
-    by_parts = SubsampledSteps(0.5, 0.01, 1000)
-    for s, edges in ((1.0, [9.0]), (1.5, [7.0]), (1.5, [5.0, 7.5, 10.0])):
-        result = by_parts._by_parts(edges, FLOAT(s), 1, (0, 1)) * mp.exp(s)
-        assert abs(result / whole.hockey(mpf(s)) - 1) < 1e-10
 
 
 def test_a_sum_of_laplace_losses() -> None:

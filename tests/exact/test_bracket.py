@@ -372,12 +372,3 @@ def test_a_threshold_is_where_its_own_tails_say_and_not_those_of_another_law() -
     assert (law.sf(result, inside=False) <= alpha * (1 + 1e-12)).all()
     assert (law.sf(result - 1e-9, inside=False) > alpha).all()
     np.testing.assert_allclose(result, -ndtri(alpha), atol=1e-9)
-
-
-@pytest.mark.usefixtures("unlisted")
-def test_common_rates_are_those_of_the_bracket_of_the_whole() -> None:
-    law = sampled("plain", 3).law
-    rates = np.array([0.1, 0.5, 0.9])
-    assert (np.log(rates) > law._rare).all()
-    ends = [ExactTradeOff(item).tpr_bounds(rates) for item in (law, law.whole())]
-    assert np.array_equal(ends[0], ends[1])

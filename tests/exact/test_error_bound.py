@@ -20,7 +20,7 @@ from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise_transform import NoiseTail, noise_tail
+from mipsim.exact.noise_transform import noise_tail
 from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
@@ -248,8 +248,3 @@ def test_of_tied_values_the_sharpest_stands() -> None:
     table = without_ties(values, np.array([1e-15, 0.2, 0.3, 0.5]), np.full(4, 0.25), near)
     np.testing.assert_array_equal(table.values, [0.0, 2e-3, 1e11])
     np.testing.assert_allclose(table.out, [0.5, 0.5, 1e-15])
-
-
-def test_noise_has_no_mass_at_infinity() -> None:
-    noise = NoiseTail(0.5, np.array([0.1, 0.3]))
-    assert noise.sf(np.array([-np.inf, np.inf])).tolist() == [1.0, 0.0]

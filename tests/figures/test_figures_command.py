@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from figures import __main__ as command
-from figures import verdict
 
 
 def test_every_script_is_listed_and_a_paper_stands_for_its_figures(
@@ -29,19 +28,6 @@ def test_unknown_figure_names_the_close_ones(tmp_path: Path, capsys: pytest.Capt
     assert "'azise_fig5'" in text
     assert "azize_fig5" in text.split("did you mean")[1]
     assert not (tmp_path / "new").exists()
-
-
-def test_ctrl_c_keeps_what_was_finished(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(request: object) -> tuple[Path, ...]:
-        (tmp_path / "finished.png").touch()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(verdict, "draw", interrupted)
-    assert command.main(["verdict", "--out", str(tmp_path)]) == 130
-    assert "interrupted" in capsys.readouterr().err
-    assert (tmp_path / "finished.png").exists()
 
 
 def test_the_command_says_how_long_it_takes_and_writes_a_page(

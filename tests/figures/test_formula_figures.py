@@ -5,27 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ncx2, norm
 
 from figures import __main__ as command
-from sims import leemann_utility
 
 
 def read(path: Path) -> tuple[str, list[dict[str, str]]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return stream.readline(), list(csv.DictReader(stream))
-
-
-@pytest.mark.evidence
-def test_the_curves_of_leemann_figure_1(tmp_path: Path) -> None:
-    assert command.main(["leemann_fig1", "--out", str(tmp_path)]) == 0
-    _, rows = read(tmp_path / "leemann_fig1.csv")
-    for row in rows[57::97]:
-        d, n, a = float(row["d"]), float(row["n"]), float(row["alpha"])
-        beta = 1 - ncx2.cdf(n / (n - 1) * ncx2.ppf(a, d, n * d), d, (n - 1) * d) if 0 < a < 1 else 1 - a
-        mu = (d + (2 * n - 1) * d) / (n * np.sqrt(2 * d + 4 * n * d))
-        assert float(row["theorem_5_1"]) == pytest.approx(beta, abs=1e-8)
-        assert float(row["corollary_5_1"]) == pytest.approx(norm.cdf(norm.isf(a) - mu), abs=1e-8)
 
 
 def test_azize_table_1(tmp_path: Path) -> None:
@@ -48,21 +34,3 @@ def test_leemann_table_1(tmp_path: Path) -> None:
     assert cells["noise for mu = 0.4"]["f-DP threat model"] == f"tau = {2 * 500 / (500 * 0.4):.4g}"
     assert 0.4 < mu < 1.2
     assert cells["noise for mu = 1.2"]["f-MIP threat model"].startswith("tau = 0 ")
-
-
-def test_leemann_table_5(tmp_path: Path) -> None:
-    """The paper says in words that CIFAR-10 needs no noise from mu = 0.86 on."""
-    assert command.main(["leemann_table5", "--out", str(tmp_path)]) == 0
-    _, rows = read(tmp_path / "leemann_table5.csv")
-    assert len(rows) == 20
-    free = [float(row["mu"]) for row in rows if float(row["CIFAR-10 GMIP"]) == 0.0]
-    assert round(min(free), 2) == 0.86
-    gdp = [float(row["CIFAR-10 GDP"]) for row in rows]
-    assert (np.diff(gdp) < 0).all()
-    assert (rows[0]["CIFAR-10 equation 9"], rows[0]["CIFAR-10 GDP"]) == ("26.13", "2.838")
-    for row in rows:
-        assert float(row["Adult GMIP"]) == min(float(row["Adult equation 9"]), float(row["Adult GDP"]))
-    # Equation 10 by hand at the step that the table takes for mu = 2.
-    s, c = leemann_utility.step_mu(2.0, leemann_utility.RUNS["CIFAR-10"]), 400 * np.sqrt(1200) / 48_000
-    inner = np.exp(s**2) * norm.cdf(1.5 * s) + 3 * norm.cdf(-0.5 * s) - 2
-    assert np.sqrt(2 * inner) * c == pytest.approx(2.0, rel=1e-9)

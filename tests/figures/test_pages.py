@@ -8,7 +8,6 @@ import pytest
 from figures import pages
 from figures.__main__ import FIGURES
 from figures.check import REPORTED, Checked, check
-from figures.style import SETTINGS
 from tests.packaging.test_prose import LONGEST, banned, lengths
 
 PATHS = [
@@ -91,15 +90,3 @@ def test_a_changed_trained_figure_is_seen_in_the_findings(
         "findings.md",
     }
     assert changed[pages.FINDINGS].count("here 0.5, reported") == 2
-
-
-def test_a_caption_is_short_and_its_settings_are_folded(written: dict[Path, str]) -> None:
-    pictures = sorted(pages.STORED.glob("*.png"))
-    says = {file.stem: file.with_suffix(".txt").read_text("utf-8").partition(SETTINGS) for file in pictures}
-    assert {name: len(words.split()) for name, (words, *_) in says.items() if len(words.split()) > 80} == {}
-    folded = sum(text.count("<details><summary>Settings</summary>") for text in written.values())
-    assert folded == sum(bool(settings) for name, (*_, settings) in says.items() if name != "verdict")
-
-
-def test_what_is_stored_is_small() -> None:
-    assert sum(file.stat().st_size for file in pages.STORED.iterdir()) < 3_000_000

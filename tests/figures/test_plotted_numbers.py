@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from figures import __main__ as command
-from figures import roc, study_counts
+from figures import study_counts
 from mipsim.engine.histogram import Histogram
 from sims import runner
 
@@ -101,11 +101,6 @@ def test_bins_and_points_are_those_of_the_counts() -> None:
     assert out[3] == counts.out[inner[0] + 1 : inner[1] + 1].sum()
     few = Histogram(np.array([0.0, 1.0]), np.array([5, 3, 2]), np.array([1, 4, 5]))
     np.testing.assert_allclose(study_counts.roc_points(few), [[0.0, 0.2, 0.5, 1.0], [0.0, 0.5, 0.9, 1.0]])
-
-
-@pytest.mark.parametrize(("games", "lowest"), [(10, 0.5), (500, 5e-2), (20_000, 1e-3), (10**6, 2e-5)])
-def test_where_the_fpr_axis_starts(games: int, lowest: float) -> None:
-    assert roc.lowest_fpr(games) == pytest.approx(lowest)
 
 
 @pytest.mark.evidence

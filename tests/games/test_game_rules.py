@@ -28,20 +28,6 @@ def test_the_routes_that_a_game_offers() -> None:
     assert mi.RandomTarget(mi.GaussianNoise(MEAN, 1.0), bernoulli, 4).has_exact_law
 
 
-@pytest.mark.evidence
-def test_noise_that_fits_is_welcome_and_that_of_a_function_waits_for_play() -> None:
-    mi.FixedTarget(mi.GaussianNoise(MEAN, [1.0, 2.0]), DATA, 4, [0.0, 0.0])
-    mi.RandomTarget(mi.LaplaceNoise(MEAN, 1.0), DATA, 4)
-    total = mi.GaussianNoise(lambda key, records: records.sum(axis=0)[:1], np.ones(1))
-    game = mi.FixedTarget(total, DATA, 4, [0.0, 0.0])
-    assert game.play(jax.random.key(0), True)[1].shape == (1,)
-    wrong = mi.RandomTarget(mi.GaussianNoise(everything, np.ones(3)), DATA, 4)
-    with pytest.raises(
-        ValueError, match=r"record_deviation has shape \(3,\); .* the output's shape \(4, 2\)"
-    ):
-        wrong.play(jax.random.key(0), True)
-
-
 def test_the_attacker_knows_the_second_input() -> None:
     game = mi.TwoInputs(lambda key, answers: answers, [0.0, 0.0], [1.0, 2.0])
     counts = mi.play(game, lambda target, output: jnp.sum(target * output), 100, edges=[2.5], progress=False)

@@ -16,14 +16,6 @@ RECORDS: Any = np.array([[0.0, 1.0], [2.0, 5.0], [1.0, -3.0], [4.0, 0.5]])
 REPEATS = 20_000
 
 
-def test_no_noise_and_no_clipping_leave_the_mean() -> None:
-    for silent in (mi.GaussianNoise(MEAN, 0.0), mi.LaplaceNoise(MEAN, 0.0), MEAN):
-        assert silent.release(jax.random.key(0), RECORDS).tolist() == RECORDS.mean(axis=0).tolist()
-    norm = np.linalg.norm(RECORDS, axis=1).max()
-    for clip, plain in ((np.inf, True), (1.001 * norm, True), (0.99 * norm, False)):
-        assert np.allclose(mi.SGDStep(clip, 0.0).release(jax.random.key(0), RECORDS), RECORDS.mean(axis=0), rtol=1e-15, atol=1e-15) == plain  # fmt: skip
-
-
 def test_noise_of_a_step_is_counted_in_clips_on_the_sum() -> None:
     assert mi.SGDStep(2.0, 3.0).noise_std(4) == 3.0 * 2.0 / 4
     step = mi.SGDStep.with_noise_std(clip=2.0, noise_std=0.05, n=100)
@@ -32,12 +24,6 @@ def test_noise_of_a_step_is_counted_in_clips_on_the_sum() -> None:
     assert step.effective_n(100) == pytest.approx(100 + 0.05**2 * 100**2 / 2.0**2, rel=1e-15)
     assert mi.SGDStep(np.inf, 0.0).effective_n(100) == 100.0
     assert mi.SGDStep(np.inf, 0.0).noise_std(100) == 0.0
-
-
-def test_rows_and_shapes_of_a_sub_sample() -> None:
-    assert mi.Subsampled(lambda key, records: records.sum(axis=0), 0.5).rows(8) == 4
-    batch = mi.Subsampled(mi.SGDStep(1.0, 1.0), 0.25)
-    assert (batch.rows(100), batch.has_exact_law, batch.output_shape(7)) == (25, False, (7,))
 
 
 # The mean and its sub-sample, of Bernoulli data, are held against enumeration in tests/games.

@@ -18,7 +18,7 @@ from mipsim.engine.samplers.literal import literal_sampler
 from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
 from tests.law_agreement import FAILURE
-from tests.sampler_laws import has_law, moved, same
+from tests.sampler_laws import has_law, moved
 
 TINY = 1e-30  # a rate that moves nothing, so that every step sees the same gradients
 
@@ -177,48 +177,6 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     single = mi.ScalarProduct([0.0], target=[1.0])
     projected = mi.play(means, single, 40_000, seed=2, edges=played.edges / steps, progress=False)
     has_law(played, projected, moved(projected))
-
-
-@pytest.mark.evidence
-def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
-    """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
-    images, _, _ = digits()
-    network = nn.layered((8, 8, 1), (6,), 10)
-    start = network.start(2)
-    known = mi.ShrunkMoments(
-        nn.per_example_gradients(network, start, images.x[:200], images.y[:200], part="last")
-    )
-    descent = nn.Descent(network, start, images.x, images.y, batch=4, steps=3, rate=0.5)
-    with exact_scope():
-        steps = descent.release(jax.random.key(1), np.arange(12.0)[:, None])  # pyright: ignore[reportArgumentType]
-    attack, expected, turned = mi.CovarianceScore(known, n=4), 0.0, 0.0
-    for parameters, mean in zip(*steps, strict=True):
-        here = network.with_flat(start, parameters)
-        own = nn.per_example_gradients(network, here, images.x[20:21], images.y[20:21], part="last")[
-            0
-        ].astype(float)
-        last = np.asarray(network.flat(network.with_flat(start, mean), "last"), float)
-        expected += float(attack.score(own, last))  # pyright: ignore[reportArgumentType]
-        turned += float(attack.score(own, -last))  # pyright: ignore[reportArgumentType]
-    for printed, wanted in ((False, expected), (True, turned)):
-        summed = nn.SummedOverSteps(descent, attack, part="last", printed_sign=printed)
-        result = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
-        assert result == pytest.approx(wanted, rel=1e-4)
-
-
-@pytest.mark.evidence
-def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> None:
-    images, softmax, begin = digits()
-    descent = nn.Descent(softmax, begin, images.x, images.y, batch=5, steps=3, rate=0.5, sampling="poisson")
-    game = mi.RandomTarget(descent, descent.records(range(300)), 30)
-    attack = nn.SummedOverSteps(descent, mi.ScalarProduct(np.zeros(650)))
-    whole = mi.play(game, attack, 300, seed=3, progress=False)
-    path = tmp_path / "counts.npz"
-    mi.play(game, attack, 100, seed=3, progress=False, checkpoint=path)
-    ways: list[dict[str, Any]] = [{"chunk": 64}, {"workers": 1}, {"checkpoint": path}]
-    for how in ways:
-        assert same(whole, mi.play(game, attack, 300, seed=3, progress=False, **how))
-    assert not (mi.play(game, attack, 300, seed=4, edges=whole.edges, progress=False).out == whole.out).all()
 
 
 def descent(**changes: Any) -> nn.Descent:

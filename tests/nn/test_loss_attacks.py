@@ -116,32 +116,6 @@ def test_a_mislabelled_canary_shows() -> None:
     assert advantages[0][0] > advantages[1][1]
 
 
-@pytest.mark.evidence
-def test_calibrated_by_shadow_models_a_loss_says_more_of_a_random_target() -> None:
-    """Losses of hard records are large whether or not they were trained on; LiRA takes that off.
-
-    Areas under the curve of n games have a variance of at most A (1 - A) / n (Birnbaum, 1956); fails with probability 1e-6.
-    """
-    games, n = 3_000, 96
-    descent = nn.Descent(
-        NETWORK, START, DIGITS.x, DIGITS.y, batch=12, steps=80, rate=1.0, releases="parameters"
-    )
-    sample = mi.RandomTarget(descent, descent.records(POOL), n)
-    attacks = [nn.LossThreshold(descent), nn.LiRA(descent, nn.shadow_models(sample, 32))]
-    plain, calibrated = (
-        area(result) for result in mi.play_many(sample, attacks, games, seed=5, progress=False)
-    )
-    error = np.sqrt((plain * (1 - plain) + calibrated * (1 - calibrated)) / games)
-    assert calibrated - plain > stats.norm.isf(1e-6) * error
-
-
-def area(histogram: mi.Histogram) -> float:
-    above = [
-        np.append(0, counts[::-1].cumsum()) / histogram.games for counts in (histogram.out, histogram.inside)
-    ]
-    return float(np.trapezoid(above[1], above[0]))
-
-
 def test_canaries() -> None:
     gradients = nn.per_example_gradients(NETWORK, START, DIGITS.x[:600], LABELS[:600])
     known = mi.ShrunkMoments(gradients[300:])

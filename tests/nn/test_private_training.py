@@ -122,18 +122,6 @@ def test_a_poisson_step_divides_by_the_expected_number() -> None:
     assert np.allclose(moved(sampling="poisson", batch=30, clip=0.5, seed=1), by_hand, rtol=0, atol=1e-6)
 
 
-@pytest.mark.evidence
-def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
-    network, start = small()
-    x, y, retained = jnp.asarray(X), jnp.asarray(Y), jnp.arange(40) < 3
-    vector = network.flat(start)
-    for memory in (example_bytes(network), 10 * example_bytes(network), 2**29):
-        result = mean_gradient(
-            network, start, vector, x, y, included=retained, size=3.0, clip=0.5, memory=memory
-        )
-        assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
-
-
 def test_an_example_with_views_is_clipped_once() -> None:
     """Its gradient is the mean over its views, shortened afterwards; clipping each view first is the control."""
     network, start = small()
@@ -164,20 +152,6 @@ def test_views_are_mirrored_and_shifted_with_equal_probability() -> None:
     room = np.sqrt(np.log(36 / FAILURE) / (2 * views))
     assert (abs(counts / views - 1 / 18) < room).all()
     assert not (abs(counts / views - 1 / 12) < room).all()
-
-
-def test_views_are_of_images_and_of_the_seed() -> None:
-    network = nn.linear((8, 8, 1), 4)
-    images = RNG.normal(size=(20, 8, 8, 1)).astype(np.float32)
-
-    def trained(**settings: Any) -> np.ndarray:
-        learned = nn.train(network, images, Y[:20], epochs=1, rate=0.1, batch=10, clip=1.0, **settings)
-        return np.asarray(network.flat(learned))
-
-    assert (trained(views=2) == trained(views=2)).all()
-    assert (trained(views=2) != trained(views=0)).any()
-    with pytest.raises(ValueError, match=r"views is 2; inputs of shape .* are no images"):
-        moved(views=2)
 
 
 @pytest.mark.evidence

@@ -1,10 +1,5 @@
 """Gradients that are stored micro-batch by micro-batch: a killed computation continues, and nothing else is taken for it."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -41,33 +36,6 @@ def test_what_is_stored_has_the_same_bits(tmp_path):
     assert [new == old for new, old in zip(after, before, strict=True)] == [
         i != 2 for i in range(len(before))
     ]
-
-
-SLOW = """
-import sys, time
-import numpy as np
-from mipsim import data, nn
-def slowly(rows):
-    time.sleep(0.2)
-    return rows
-digits, network = data.digits(), nn.linear((8, 8, 1), 10)
-nn.per_example_gradients(network, network.start(0), digits.x, digits.y, memory=2**22, checkpoint=sys.argv[1], reduce=slowly)
-"""
-
-
-@pytest.mark.system
-def test_a_killed_computation_goes_on(tmp_path):
-    folder = tmp_path / "stored"
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder)], cwd=Path(__file__).parents[2])
-    end = time.monotonic() + 120
-    while time.monotonic() < end and len(list(folder.glob("0*.npz"))) < 3:
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    retained = {file: file.stat().st_mtime_ns for file in folder.glob("0*.npz")}
-    assert 3 <= len(retained) < 8
-    assert gradients(folder, reduce=lambda rows: rows).tobytes() == gradients(None).tobytes()
-    assert all(file.stat().st_mtime_ns == at for file, at in retained.items())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The bench: what it writes, and that its clocks and ratios mean what they say. How fast things are is no test."""
 
 import json
-import os
 from pathlib import Path
 
 import jax
@@ -11,8 +10,7 @@ import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.__main__ import main
-from sims.bench import Contest, Way, by_hand, command, measure, questions, start
-from sims.bench.contest import on_cores
+from sims.bench import Contest, Way, by_hand, command, measure, questions
 from sims.bench.plain_jax import jax_rows
 from tests.law_agreement import follows
 
@@ -58,13 +56,6 @@ def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
     assert on_wall.games_per_second == pytest.approx(2.0)
 
 
-def test_a_single_core_is_given_back():
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    with on_cores(1):
-        assert not allowed or len(os.sched_getaffinity(0)) == 1
-    assert not allowed or os.sched_getaffinity(0) == allowed
-
-
 @pytest.mark.evidence
 def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
@@ -101,18 +92,6 @@ def test_the_kernel_in_c_plays_the_same_game(monkeypatch, capsys):
         assert not follows(z + 0.1, scipy.stats.norm.cdf)  # the control
 
 
-def test_new_processes_are_reported_in_seconds(monkeypatch, capsys):
-    """Processes of the test's own: 1 s for JAX, 3 s for the curve, 4 s for games, 6 s for both; audits of 0.5 s."""
-    with pytest.raises(RuntimeError, match=r"wrong: ended with 1: [\s\S]*ZeroDivisionError"):
-        start.seconds_of(start.Process("wrong", ["-c", "1 / 0"]), "")
-    took = iter([1.0, 3.0, 4.0, 6.0, 0.5, 0.5] * 4)
-    monkeypatch.setattr(start, "seconds_of", lambda process, folder: start.Seconds(next(took), 9.0))
-    assert main(["bench", "start", "--quick"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[-4] for line in lines[1:]] == ["1.00", "2.00", "3.00", "3.00", "0.50", "0.50"]
-    assert main(["bench", "start", "--json", "x.json"]) == 2
-
-
 @pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))
 @pytest.mark.slow
 def test_every_contest_runs(contest):
@@ -132,9 +111,3 @@ def test_the_page_has_the_answers_to_the_forty_questions():
             shown = [float(end) for end in row[1].split(" to ")]
             assert low * (1.0 - 1e-5) <= shown[0]
             assert shown[-1] <= high * (1.0 + 1e-5)
-
-
-@pytest.mark.parametrize("arguments", [["speed"], ["accounting", "--quick"]])
-def test_a_page_is_for_the_questions(arguments, tmp_path, capsys):
-    assert main(["bench", *arguments, "--page", str(tmp_path / "page.md")]) != 0
-    assert "--page is given without the whole of accounting" in capsys.readouterr().err

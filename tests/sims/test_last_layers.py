@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import ncx2
 
-import mipsim as mi
 from mipsim import data, nn
 from sims import last_layers
 from sims.last_layers import Attacked, Features
@@ -52,12 +51,6 @@ def test_gradients_vary_along_the_axes_alone(digits: Features) -> None:
 
 
 @pytest.mark.evidence
-def test_the_background_is_of_no_game(attacked: Attacked) -> None:
-    assert not set(attacked.background) & set(attacked.pool)
-    assert len(attacked.background) + len(attacked.pool) == len(attacked.features.y)
-
-
-@pytest.mark.evidence
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_game_is_the_training_and_its_score_the_log_p_values(
     attacked: Attacked, steps: int, monkeypatch: pytest.MonkeyPatch
@@ -91,17 +84,3 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
     assert (
         steps == 1 or abs(result - unfollowed) > 0.05
     )  # the control: the mean of the start serves no later step
-
-
-@pytest.mark.evidence
-def test_glir_tells_members_at_tiny_scale(attacked: Attacked) -> None:
-    """The interval of the area holds .5 for a blind attack, but with probability 1e-6."""
-    game, attack = last_layers.steps_game(attacked, 60, 1)
-    played = mi.play(game, attack, 1_000, seed=0, progress=False)
-    assert played.tradeoff(confidence=1 - 1e-6).auc_interval()[0] > 0.5
-
-
-def test_every_study_has_a_name_of_its_own() -> None:
-    names = [study.name for study in last_layers.LAST_LAYER_STUDIES]
-    assert len(set(names)) == 2 * 3 * 5
-    assert {name.rpartition("_")[0] for name in names} >= {"leemann_fig2b_adult", "leemann_fig2c_location"}

@@ -91,14 +91,6 @@ def test_shards_that_are_no_whole_run_are_refused(tmp_path, three, whole, words)
     assert not (tmp_path / "sum.npz").exists()
 
 
-def test_a_merged_file_is_gone_on_from(tmp_path, three):
-    merge(three, store_path(TINY, 4, tmp_path))
-    longer = run(TINY, GAMES + 500, directory=tmp_path)
-    again = run(TINY, GAMES + 500)
-    assert np.array_equal(longer.out, again.out)
-    assert longer.manifest == again.manifest
-
-
 def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
     six = shards(tmp_path, 6)
     merge([*three[:2], *six[4:]], tmp_path / "sum.npz")

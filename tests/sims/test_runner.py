@@ -67,12 +67,6 @@ def test_a_stored_study_keeps_the_thresholds_that_it_was_begun_with(tmp_path):
     assert run(SMALL, 100).manifest["edges"]["rule"] == 4
 
 
-def test_counts_are_played_on_the_thresholds_of_others(tmp_path):
-    old, whole = before_the_grid(1_000), before_the_grid(3_000)
-    rest = mi.play(*build(), range(1_000, 3_000), 4, edges=old, progress=False)
-    assert same(old + rest, whole, manifest=True)
-
-
 def test_thresholds_of_another_study_serve_without_a_pilot(tmp_path, monkeypatch):
     shared = Study("shared", "", other, SMALL.games, seed=4, thresholds=SMALL)
     alone = run(shared, 200)

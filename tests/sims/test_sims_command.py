@@ -1,11 +1,9 @@
 import errno
-import signal
 
 import numpy as np
 import pytest
 
 import sims.runner
-from mipsim._signals import interruptible
 from mipsim._words import printable as path_shown
 from mipsim.data import DataError
 from sims.__main__ import main
@@ -119,17 +117,6 @@ def test_ctrl_c_exits_with_130(tmp_path, capsys, monkeypatch):
     (tmp_path / "azize_fig2_easy-0.npz").touch()
     assert main(["run", "azize_fig2_easy", "--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == f"interrupted; finished chunks are stored in {path_shown(tmp_path)}\n"
-
-
-def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
-    """A share is stored in the folder where the command was given, where no other is named."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "azize_fig2_easy-0.games-0-10.shard-0-of-2.npz").touch()
-    monkeypatch.setattr(
-        sims.runner, "run", interruptible(lambda *_, **__: signal.raise_signal(signal.SIGTERM))
-    )
-    assert main(["run", "azize_fig2_easy", "--shard", "0/2"]) == 143
-    assert capfd.readouterr().err == "interrupted; finished chunks are stored in .\n"
 
 
 @pytest.mark.parametrize(("number", "status"), [(errno.ENOSPC, 1), (errno.EDQUOT, 1), (errno.EACCES, 2)])

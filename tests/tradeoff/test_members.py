@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from math import fsum
 
@@ -16,12 +15,8 @@ import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff import (
     AbstractTradeOff,
-    ApproxDPTradeOff,
-    BoundedTradeOff,
     CurveBounds,
-    FoldedLaplaceTradeOff,
     GaussianTradeOff,
-    LaplaceTradeOff,
     MixtureTradeOff,
     PiecewiseLinearTradeOff,
     PrivacyLossDistribution,
@@ -88,16 +83,6 @@ def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share:
     assert retained == ([0, out.size + 1] if share > 0.0 else [0, out.size, out.size + 1])
 
 
-def test_the_auc_of_many_corners() -> None:
-    """Forty thousand random steps."""
-    rng = np.random.default_rng(0)
-    slopes = -np.sort(-rng.exponential(size=40_000))
-    alpha = np.r_[0.0, np.sort(rng.uniform(size=39_999)), 1.0]
-    beta = 1.0 - np.r_[0.0, np.cumsum(slopes * np.diff(alpha))] / (slopes * np.diff(alpha)).sum()
-    low, high = PiecewiseLinearTradeOff(alpha, np.maximum(beta, 0.0)).auc_bounds()
-    assert low <= 1.0 - np.trapezoid(beta, alpha) <= high < low + 1e-9
-
-
 @pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
 def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
     """The sum of ten tenths is 1 - 1e-16."""
@@ -114,61 +99,6 @@ def test_a_last_fnr_moved_by_rounding_is_0() -> None:
     assert moved.corners[-1] == 0.0
     assert compose(moved, copies=2).delta_bounds(0.1) == compose(curve, copies=2).delta_bounds(0.1)
     assert moved.inverse().beta(0.25) == curve.inverse().beta(0.25)
-
-
-def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
-    # Near alpha = 1 the mixture is (1 - rho)(1 - alpha) but for a term that is smaller by ten decades.
-    turned = MixtureTradeOff(GaussianTradeOff(1.0), 0.25).inverse()
-    assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "curve",
-    [
-        FoldedLaplaceTradeOff(1.0),
-        MixtureTradeOff(GaussianTradeOff(2.0), 0.1),
-        MixtureTradeOff(LaplaceTradeOff(1.0), 0.5),
-    ],
-    ids=["folded", "gaussian", "laplace"],
-)
-def test_it_is_the_largest_by_duality(curve: AbstractTradeOff) -> None:
-    """The largest convex function below f and f^-1 is the supremum over all slopes of the lower of both tangents.
-
-    This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
-    """
-    alpha = np.linspace(0.005, 0.995, 67)
-    fine = ndtr(np.linspace(-8, 8, 20_001))
-    slopes = np.exp(np.linspace(-6, 6, 4001))
-    straight = (
-        0.5 * np.exp([1.0, -1.0]) + 0.5
-    )  # of the Laplace mixture; off the grid they would cost first order
-    slopes = np.concatenate([slopes, straight, 1.0 / straight])
-    lines = []
-    for f in (curve, curve.inverse()):
-        beta = f.beta(fine)
-        lines.append(np.array([(beta + x * fine).min() for x in slopes]))
-    lowest = np.minimum(*lines)
-    dual = (lowest[:, None] - slopes[:, None] * alpha).max(axis=0)
-    assert np.allclose(curve.symmetrized().beta(alpha), dual, atol=3e-6)  # slopes 0.3 % apart: second order
-
-
-def test_sub_sampling_has_the_closed_form_of_dong_roth_and_su() -> None:
-    # C_p(f) is f_p up to the point x of slope -1, a line of slope -1 to (f_p(x), x), and f_p^-1 after it.
-    p, mu = 0.1, 1.0
-    curve, inner = GaussianTradeOff(mu).subsampled(p), MixtureTradeOff(GaussianTradeOff(mu), p)
-    x = ndtr(-mu / 2)  # where G_mu, and so f_p, has slope -1
-    top = float(inner.beta(x))
-    alpha = np.linspace(0.001, 0.999, 333)
-    expected = np.where(
-        alpha <= x, inner.beta(alpha), np.where(alpha <= top, x + top - alpha, inner.inverse().beta(alpha))
-    )
-    assert np.allclose(curve.beta(alpha), expected, atol=1e-9)
-    # Sub-sampling amplifies: log(1 + p (e^eps - 1)) and p delta.
-    eps = np.array([0.5, 1.0, 2.0])
-    assert np.allclose(
-        curve.delta(np.log1p(p * np.expm1(eps))), p * GaussianTradeOff(mu).delta(eps), atol=1e-12
-    )
 
 
 class OneSided(AbstractTradeOff):
@@ -226,15 +156,6 @@ def test_masses_below_the_least_normal_float_keep_their_logarithms(rate: float):
         assert bounds.log_tpr_low[0] >= truth - 1e-9
 
 
-LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
-
-
-def test_the_bounds_exclude_what_is_a_little_off() -> None:
-    """The control: a shift that is 1e-12 too large lies outside."""
-    result, other = GaussianTradeOff(1.0).enclosure(LOGS), GaussianTradeOff(1.0 + 1e-12).enclosure(LOGS)
-    assert (result.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
-
-
 class Undefined(AbstractTradeOff):
     """A curve that has no value between 0.2 and 0.3."""
 
@@ -279,44 +200,6 @@ def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None
         assert low > 0.99 * mu
 
 
-def test_rates_of_a_polygon_in_fractions() -> None:
-    """Corners at dyadic rates, the truth on the edges known exactly."""
-    curve = SampledTradeOff(
-        [2.0**-900, 2.0**-30, 0.5], [1.0, 1.0 - 2.0**-10, 0.125], [2.0**-600, 2.0**-10, 0.875]
-    )
-    between = 1.5 * 2.0**-901  # half-way to the second corner
-    low, high = curve.tpr_bounds(between)
-    assert low <= 0.75 * 2.0**-600 <= high
-    assert high - low < 2e-11 * high
-
-
-def test_polygons_are_exact() -> None:
-    result = stochastic_composition([ApproxDPTradeOff(np.log(3.0)), PiecewiseLinearTradeOff([0, 1], [1, 0])])
-    # Slopes 3 (mass 1/8 of alpha), 1 (1/2), 1/3 (3/8).
-    low, high = result.beta_bounds(np.array([0.0, 0.125, 0.625, 1.0]))
-    truth = np.array([1.0, 0.625, 0.125, 0.0])
-    assert (low <= truth).all()
-    assert (truth <= high).all()
-    assert (high - low <= 1e-12).all()
-
-
-def test_conjugates_add() -> None:
-    curves = [GaussianTradeOff(1.0), LaplaceTradeOff(2.0)]
-    result = stochastic_composition(curves, [0.3, 0.7])
-    assert isinstance(result, BoundedTradeOff)
-    for eps in (0.0, 0.5, 1.5):
-        expected = 0.3 * float(curves[0].delta(eps)) + 0.7 * float(curves[1].delta(eps))
-        low, high = result.delta_bounds(eps)
-        assert float(low) - 1e-12 <= expected <= float(high) + 1e-12
-
-
-def test_it_is_a_trade_off_function_at_rare_rates() -> None:
-    result = stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(3.0)], [0.9, 0.1])
-    # At 1e-12 all of alpha goes to the second target, but for a share that its weight makes small.
-    alone = 0.1 * ndtr(ndtri(1e-11) + 3.0)
-    assert float(result.tpr_at(1e-12)) == pytest.approx(alone, rel=1e-3)
-
-
 def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> None:
     item = GaussianTradeOff(1.0)
     assert stochastic_composition([item]) is item
@@ -326,39 +209,3 @@ def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> No
             stochastic_composition([item, item], weights)
     with pytest.raises(ValueError, match="curves is empty"):
         stochastic_composition([])
-
-
-class _Between(AbstractTradeOff):
-    """Somewhere between two Gaussian curves."""
-
-    most: float
-    least: float
-
-    def is_convex(self) -> bool:
-        return True
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        low, high = (GaussianTradeOff(mu).enclosure(log_fpr) for mu in (self.most, self.least))
-        return CurveBounds(low[0], high[1], high[2], low[3])
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "kind", [_Between, lambda a, b: BoundedTradeOff(GaussianTradeOff(a), GaussianTradeOff(b))]
-)
-@pytest.mark.parametrize(("most", "least"), [(1.05, 0.95), (1.0 + 1e-9, 1.0 - 1e-9)])
-@pytest.mark.filterwarnings("ignore:.*both bounds hold")
-def test_both_ends_of_a_curve_are_composed(kind: Callable, most: float, least: float) -> None:
-    curve = kind(most, least)
-    alpha = np.array([1e-100, 1e-9, 0.1, 0.5, 0.999])
-    for result, copies in ((stochastic_composition([curve, curve]), 1), (compose(curve, copies=3), 3)):
-        low, high = result.beta_bounds(alpha)
-        for mu in (most, 1.0, least):
-            least_end, most_end = GaussianTradeOff(mu * copies**0.5).beta_bounds(alpha)
-            assert (low <= most_end).all()
-            assert (least_end <= high).all()
-        # The width is that of the curve itself, but for what the samples add.
-        own = GaussianTradeOff(least * copies**0.5).beta(alpha) - GaussianTradeOff(most * copies**0.5).beta(
-            alpha
-        )
-        assert (high - low <= 1.2 * own + 1e-3).all()
