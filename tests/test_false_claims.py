@@ -137,23 +137,6 @@ def ties_of_a_world(rng: Rng, runs: int) -> Any:
     return tuple(result)
 
 
-def played(rng: Rng, n: int) -> tuple[float, float]:
-    """The interval of the advantage of normal scores, of which a quarter lie on an atom that no edge has, at 300 edges and 15 thresholds."""
-    edges, few = np.linspace(-4.0, 5.0, 300), np.arange(0, 300, 20)
-    scores = rng.normal([[0.0], [1.0]], size=(2, n))
-    scores[rng.random((2, n)) < 0.25] = 0.517
-    x, _, y, _ = counted(*scores, at=edges)
-    curve = EmpiricalTradeOff.from_counts(edges[few], x[few], n, y[few], n, 0.9, finer_counts=(edges, x, y))
-    return curve.advantage_interval()
-
-
-def advantage_of_play(rng: Rng) -> Any:
-    """Planted: a fifth of the width."""
-    low, high = played(rng, 500)
-    off = abs(0.75 * (2.0 * ndtr(0.5) - 1.0) - 0.5 * (low + high))
-    return off > 0.5 * (high - low), off > 0.1 * (high - low)
-
-
 def tpr_by_lot(rng: Rng) -> Any:
     """Five values of a score, a ROC curve that is not concave, equal scores by lot. Planted: 0.7 of two TPRs, and a coin between thresholds."""
     out, inside = np.array([0.5, 0.2, 0.1, 0.1, 0.1]), np.array([0.05, 0.55, 0.02, 0.33, 0.05])
@@ -538,7 +521,6 @@ def rows() -> dict[str, Row]:
         "band of coins": Row(each(band_of_coins), RISK, 400),
         "band of ties": Row(each(band_of_ties), RISK, 400),
         "ties of a world": Row(ties_of_a_world, RISK, 3000),
-        "advantage of play": Row(each(advantage_of_play), 0.1, 400),
         "TPR by lot": Row(each(tpr_by_lot), 0.1, 200),
         **{f"atoms, {values}": Row(mixed(values, out, inside), 0.1, 60) for values, out, inside in (
             ((0.3, 0.7), (0.6, 0.4, 0.0), (0.45, 0.55, 0.0)), ((-np.inf, 0.1, np.inf), (0.5, 0.3, 0.2, 0.0), (0.3, 0.3, 0.4, 0.0)),
@@ -617,21 +599,6 @@ def test_the_detectable_gap_of_two_curves_is_detected(kind: str, runs: int) -> N
     plan, wrong = compare_curves(same, same, kind=kind), has("REFUTED", 1e-3, kind=kind)
     counts = [compared(shifted(1.0 + gap, 1.0, n=n, at=t), wrong)(rng, runs)[0] for gap in (plan.detectable_gap, 0.5 * plan.detectable_gap)]  # fmt: skip
     assert counts[0] >= binom.ppf(1e-6, runs, 0.9) > counts[1]
-
-
-def test_intervals_narrow_with_the_games() -> None:
-    """The atom's cell has 0.25 of the games, in any order; ties have cells of their own, but where thresholds are few."""
-    rng = np.random.default_rng(0)
-    few, many = (
-        float(np.mean([np.diff(played(rng, n)) for _ in range(k)])) for n, k in ((500, 40), (50_000, 1))
-    )
-    assert many < 0.3 + few / 5.0
-    scores = [rng.choice([0.1, 0.2, 0.3], 20_000, p=p) for p in ([0.5, 0.3, 0.2], [0.3, 0.3, 0.4])]
-    (low, high), (least, most_) = (
-        curve_of(*scores, confidence=0.999, **how).advantage_interval() for how in ({}, {"thresholds": 3})
-    )
-    assert low < 0.2 < high < low + 0.08
-    assert least < 0.2 < 0.3 < most_
 
 
 def test_a_wrong_rate_fails_the_count() -> None:

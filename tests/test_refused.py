@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas
 import pytest
 
 import mipsim
@@ -73,7 +74,6 @@ MEDIAN = mi.FixedTarget(lambda key, records: jnp.median(records, axis=0), DATA, 
 ATTACK = mi.CovarianceScore(DATA, n=10)
 WHITE = mi.Gaussian(np.zeros(2), np.ones(2))
 PLANE = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
-CORRELATED = mi.Gaussian([0.0, 1.0], [[1.0, 0.7], [0.7, 2.0]])
 MEAN, P, REFERENCE = mi.EmpiricalMean(), (0.3, 0.6), np.random.default_rng(0).normal(size=(20, 3))
 PLAYED = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False}
 EDGES, TARGETS, ROWS = np.linspace(-6, 6, 41), np.eye(3), np.arange(12.0).reshape(6, 2)
@@ -396,6 +396,8 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.Discrete([0.0, 1.0], [0.2, 0.7]), "probabilities sum to 0.9; each row must sum to 1"),
     (lambda: mi.Discrete([0.0, 1.0], [0.0, 1.0]), "constant coordinate with zero variance"),
     (lambda: mi.Empirical([[0.0, 1.0], [1.0, 1.0]]), "records has the constant column 1, of zero variance"),
+    (lambda: mi.EmpiricalMean().exact_draw()(jax.random.key(0), mi.StudentT(5.0), 4, jnp.ones(1), True), "StudentT data have no exact law of a sum"),
+    *((lambda of=of: of(pandas.DataFrame({"age": [20.0, 30.0], "name": ["Ann", "Bob"]})), "has the column 'name', which holds other things than numbers") for of in (mi.Empirical, mi.EstimatedMoments)),
     (lambda: mi.Empirical([[0.0, 1.0]]), "records has 1 row; it must have at least 2"),
     (lambda: mi.Empirical([0.0, 1.0]), r"records has shape \(2,\); it must be a matrix"),
     (lambda: mi.Empirical([[0.0], [1.0]], "banded"), "covariance is 'banded'; allowed: full, diagonal"),

@@ -93,29 +93,6 @@ def test_without_regularisation_a_few_records_are_refused() -> None:
                 attack(singular, n=10)
 
 
-def test_fewer_references_than_coordinates_cost_power() -> None:
-    """True Mahalanobis against that of the estimate: n0 < d leaves a part of the target's distance to the ridge.
-
-    The effective mu of the attack, (w . (z - mean)) / sqrt(w' C w n), is at most sqrt of the leakage score, by Cauchy and
-    Schwarz; it is computed, not sampled.
-    """
-    d, n = 60, 40
-    scale = np.geomspace(0.1, 3.0, d)
-    data = mi.Gaussian(np.zeros(d), scale**2)
-    target = data.typical_target(1)
-    best = np.sqrt(mi.theory.azize.leakage_score(data, target, n))
-    result = {}
-    for count in (15, 60, 600, 60_000):
-        reference = np.random.default_rng(3).normal(size=(count, d)) * scale
-        attack = mi.CovarianceScore(mi.ShrunkMoments(reference), n=n)
-        result[count] = mi.theory.azize.effective_mu(
-            np.asarray(attack.weights(jnp.asarray(target))), data, target, n
-        )
-    assert result[15] < result[600] < result[60_000] <= best
-    assert result[15] < 0.75 * best
-    assert result[60_000] > 0.99 * best
-
-
 @pytest.mark.parametrize(("d", "times"), [(100, 0.1), (100, 1.0), (513, 1.0), (1026, 10.0)])
 def test_glir_p_value_is_the_normal_score_of_the_p_value(d: int, times: float) -> None:
     n, susceptibility = 500, times * d

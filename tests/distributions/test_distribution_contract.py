@@ -153,25 +153,3 @@ def test_empirical_targets_use_the_chosen_covariance() -> None:
     np.testing.assert_allclose(diagonal.covariance, records.var(axis=0))
     assert full.easiest_target().tolist() == [2.0, 1.0]  # off the line on which the others lie
     assert diagonal.easiest_target().tolist() == [3.0, 3.2]
-
-
-class Frame(dict[str, list[Any]]):
-    """As much of a data frame as is requested: named columns, and all of them as an array."""
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array([np.asarray(column, object) for column in self.values()], object).T.astype(
-            dtype or object
-        )
-
-
-@pytest.mark.parametrize("column", [["Ann", "Bob", "Cyd"], [None, "x", 1.0]])
-def test_the_column_of_a_data_frame_that_holds_text_is_named(column: list[Any]) -> None:
-    ages = [20.0, 30.0, 41.0]
-    assert mi.Empirical(Frame(age=ages)).mean[0] == pytest.approx(sum(ages) / 3)
-    for make in (mi.Empirical, mi.EstimatedMoments):
-        with pytest.raises(ValueError, match="has the column 'name', which holds other things than numbers"):
-            make(Frame(age=ages, name=column))

@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 import pytest
-from scipy import stats
 
 import mipsim as mi
 from mipsim.distributions import agreement
@@ -37,35 +36,6 @@ def test_records_have_their_law_and_agree_with_all_that_is_stated(
     assert not has_its_law(member, law.mean + 1.04 * (sample - law.mean))
     monkeypatch.setattr(agreement, "_AGREEING", set())
     check_agreement(law)
-
-
-def sums(law: mi.AbstractDistribution, n: int, games: int = 20_000) -> np.ndarray:
-    keys, draw = jax.random.split(jax.random.key(n), games), law.sum_sampler()
-    assert draw is not None
-    # Not jitted as a whole: the compiled samplers inside then serve every n.
-    return np.asarray(jax.vmap(lambda key: draw(key, n))(keys))
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("n", [1, 999])
-def test_exponential_sums_follow_the_gamma_law(n: int) -> None:
-    sample = sums(mi.Exponential([1.0, 3.0]), n)
-    assert follows(sample[:, 0], stats.gamma(n).cdf)
-    assert follows(sample[:, 1], stats.gamma(n, scale=3).cdf)
-    assert not follows(sample[:, 0], stats.gamma(n * 1.1).cdf)
-
-
-@pytest.mark.evidence
-def test_bernoulli_sums_are_binomial() -> None:
-    n = 999
-    p = np.array([0.001, 0.3, 0.5, 0.97])  # both ways in which the sampler works, and both sides of 1/2
-    sample, support = sums(mi.Bernoulli(p), n).astype(int), np.arange(n + 1)
-    for j in range(p.size):
-        counts = np.bincount(sample[:, j], minlength=n + 1)
-        assert has_frequencies(counts, stats.binom.pmf(support, n, p[j]))
-        # The planted error: a mean off by a tenth of a standard deviation, 14 standard errors.
-        wrong = p[j] + 0.1 * np.sqrt(p[j] * (1 - p[j]) / n)
-        assert not has_frequencies(counts, stats.binom.pmf(support, n, wrong))
 
 
 @pytest.mark.parametrize("p", [1e-12, 2.0**-32, 0.1, 1 - 2.0**-32, 1 - 1e-12])

@@ -157,24 +157,3 @@ def test_what_a_class_says_and_its_operations_do_not_show_is_assumed() -> None:
         "assumed: each term depends on its own coordinate only and the link increases, as its class says"
         in text
     )
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), [0.0], [1.0]),
-        mi.FixedTarget(lambda key, records: records[0], mi.Gaussian(0.0, 1.0, d=2), n=4, target=[1.0, 0.0]),
-    ],
-)
-def test_a_declaration_is_advised_only_where_a_law_follows_from_it(game: Any) -> None:
-    with pytest.raises(ValueError, match="no known exact distribution") as refused:
-        game.exact(mi.FunctionAttack(lambda t, o: jnp.abs(o[0])))
-    assert "declared" not in str(refused.value)
-
-
-def test_a_form_of_few_normals_is_refused_for_what_it_is() -> None:
-    """Gaussian data have no gaps between their values for a noise to be too fine against."""
-    data = mi.Gaussian(0.0, 1.0, d=2)
-    game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, 10, [2.0, 2.0])
-    with pytest.raises(ValueError, match="as a quadratic form of 2 normals it has a characteristic function"):
-        game.exact(mi.FunctionAttack(lambda t, o: (o**2 * jnp.arange(1.0, 3.0)).sum()))

@@ -9,9 +9,7 @@ import pytest
 from figures import differences, pages
 from figures.azize_fig3 import REPORTED
 from figures.check import REPORTED as ROWS
-from mipsim import data, nn
-from sims.gradient_spread import away, last_layer_of
-from sims.gradients import ATTACKS, SEED, TARGETS, victim
+from sims.gradients import ATTACKS, TARGETS
 
 
 def stored(name: str) -> list[str]:
@@ -37,26 +35,6 @@ def the_same_intervals_are_computed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(differences, "expected", expected)
         yield
-
-
-def test_inner_products_give_the_scores_of_gradients_written_out() -> None:
-    some = data.digits()
-    literal = victim("digits", some, convolutions=False, part="trained", references=200)
-    order = np.random.default_rng(SEED).permutation(len(some))
-    known, pool = np.sort(order[:200]), np.sort(order[200:])
-    network = nn.linear((8, 8, 1), 10)
-
-    def by_products(seed: int) -> np.ndarray:
-        weights = np.asarray(network.flat(network.start(seed))).reshape(-1, 10)
-        seen = last_layer_of(some.x.reshape(len(some), -1), some.y, weights)
-        return away(seen[known], seen[pool], neighbours=1)
-
-    own = np.stack([literal.scores[at, place] for place, at in enumerate(literal.targets)])
-    expected = (own - literal.scores.mean(axis=0)) / literal.scores.std(axis=0)
-    result = by_products(SEED)
-    assert result.shape == (3, 3, 2)
-    np.testing.assert_allclose(result[np.arange(3), [0, 1, 0]], expected, rtol=1e-4)
-    assert np.abs(by_products(1)[np.arange(3), [0, 1, 0]] / expected - 1.0).max() > 0.03  # the control
 
 
 @pytest.mark.evidence

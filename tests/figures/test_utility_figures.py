@@ -13,7 +13,6 @@ from tests.data.conftest import lay_out
 from tests.figures.test_plotted_numbers import read
 
 FEW = kaissis_utility.Scale((4,), 0, 12, 3, 6, 1, 0.01)
-NOISES = {"DPTM": 1.5, "RTM": 0.5}
 
 
 def given(monkeypatch: pytest.MonkeyPatch, accuracies: dict[float, float]) -> None:

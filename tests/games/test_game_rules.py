@@ -10,7 +10,6 @@ from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
 from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
 
-DATA = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
 MEAN = mi.EmpiricalMean()
 
 

@@ -53,24 +53,6 @@ def test_the_projected_game_has_the_law_of_the_literal_game(name: str) -> None:
     has_law(literal, projected, moved(projected))
 
 
-@pytest.mark.evidence
-def test_a_single_number_for_each_record_plays_the_same_games() -> None:
-    """The same draws, and scores that differ by the rounding of a sum of 650 products: the same counts."""
-    pool, attack, _ = gradients()
-    target = pool.hardest_target()
-    game = mi.FixedTarget(mi.EmpiricalMean(), pool, N, target)
-    weights = np.asarray(attack.weights(target))  # pyright: ignore[reportArgumentType]
-    products = mi.Empirical((pool.records @ weights)[:, None])
-    line = mi.FixedTarget(mi.EmpiricalMean(), products, N, [target @ weights])
-    whole = mi.play(game, attack, 20_000, seed=5, progress=False)
-    offset = float(attack.score(target, np.zeros(target.size)))  # pyright: ignore[reportArgumentType]
-    single = mi.ScalarProduct([0.0], target=[1.0])
-    reduced = mi.play(line, single, 20_000, seed=5, edges=whole.edges - offset, progress=False)
-    assert (whole.out == reduced.out).all()
-    assert (whole.inside == reduced.inside).all()
-    assert not (np.roll(whole.out, 1) == reduced.out).all()
-
-
 def studied() -> Victim:
     return victim("digits", digits(), convolutions=False, part="trained", references=200)
 

@@ -78,24 +78,6 @@ def test_features_are_what_the_last_layer_sees(name: str) -> None:
 
 
 @pytest.mark.evidence
-def test_micro_batches_and_reductions_change_nothing() -> None:
-    network = NETWORKS["convolutional"]
-    start = network.start(0)
-    whole = nn.per_example_gradients(network, start, IMAGES, KINDS)
-    held: list[int] = []
-
-    def reduce(rows: np.ndarray) -> np.ndarray:
-        held.append(len(rows))
-        return rows[:, :2]
-
-    parts = nn.per_example_gradients(
-        network, start, IMAGES, KINDS, reduce=reduce, memory=5 * example_bytes(network)
-    )
-    assert held == [5, 5, 3]
-    assert np.allclose(parts, whole[:, :2], rtol=0, atol=1e-6 * np.abs(whole).max())
-
-
-@pytest.mark.evidence
 def test_plain_sgd_is_the_mean_of_the_gradients() -> None:
     """A single step on the whole data moves by -rate times the mean gradient, to float32; frozen features stay."""
     network = NETWORKS["layered"]

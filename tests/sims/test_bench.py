@@ -1,6 +1,5 @@
 """The bench: what it writes, and that its clocks and ratios mean what they say. How fast things are is no test."""
 
-import json
 from pathlib import Path
 
 import jax
@@ -9,14 +8,9 @@ import pytest
 import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
-from sims.__main__ import main
 from sims.bench import Contest, Way, by_hand, command, measure, questions
 from sims.bench.plain_jax import jax_rows
 from tests.law_agreement import follows
-
-
-def working(times):
-    return sum(1 for _ in range(times))
 
 
 def test_ratios_are_of_the_same_repeat(monkeypatch):
@@ -39,34 +33,6 @@ def test_ratios_are_of_the_same_repeat(monkeypatch):
     assert short.spread == pytest.approx((10.0, 10.0))
     assert short.games_per_second == pytest.approx(500.0)
     assert short.baseline == "long"
-
-
-def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
-    """Clocks of the test's own: a nap takes 0.5 s on the wall and 0.01 s of a core, so that a core does 100 naps a second."""
-    naps = [0]
-
-    def nap(times):
-        naps[0] += times
-        return times
-
-    monkeypatch.setattr("sims.bench.contest.time.perf_counter", lambda: 0.5 * naps[0])
-    monkeypatch.setattr("sims.bench.contest.time.process_time", lambda: 0.01 * naps[0])
-    on_core, on_wall = measure(Contest("naps", "naps", [Way("a", nap, 3), Way("b", nap, 3, True)]), repeats=1)
-    assert on_core.games_per_second == pytest.approx(100.0)
-    assert on_wall.games_per_second == pytest.approx(2.0)
-
-
-@pytest.mark.evidence
-def test_the_command_writes_it(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command, "CONTESTS", (lambda quick: Contest("t", "games", [Way("a", working, 10)]),))
-    monkeypatch.setattr(command, "whole_play", lambda games: 1.0)
-    monkeypatch.setattr(command, "run_start", lambda quick: {})
-    assert main(["bench", "--quick", "--json", str(tmp_path / "b.json")]) == 0
-    rows = json.loads((tmp_path / "b.json").read_text())
-    assert rows[0]["name"] == "t: a"
-    assert {"name", "games_per_second", "baseline", "ratio", "spread", "device", "unit"} == set(rows[0])
-    assert main(["bench", "--quick", "--json", str(tmp_path / "no" / "b.json")]) == 2
-    assert "No such file" in capsys.readouterr().err
 
 
 def test_the_kernel_in_c_plays_the_same_game(monkeypatch, capsys):

@@ -1,7 +1,6 @@
 """`sims bench scaling`: that its slopes, its table and its picture say what was measured. How fast things are is no test."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -39,14 +38,3 @@ def test_the_slopes_of_a_known_machine(monkeypatch, tmp_path, capsys):
 def test_a_picture_of_something_else_is_refused(capsys):
     assert main(["bench", "hunt", "--figure", "x.svg"]) == 2
     assert "--figure is given with hunt; it is plotted by `bench scaling` alone" in capsys.readouterr().err
-
-
-@pytest.mark.evidence
-def test_a_case_is_played_in_a_process_with_its_devices():
-    case = Case("small", "devices", n=50, d=20, games=3 * scaling.BLOCK, devices=2)
-    cost = scaling.cost_of(case, 1)
-    assert cost.case == case
-    assert min(cost.seconds, cost.compiling, cost.setup) > 0
-    assert cost.peak > 2**26
-    with pytest.raises(RuntimeError, match="small = 0 ended with 1: "):
-        scaling.cost_of(replace(case, devices=0), 1)

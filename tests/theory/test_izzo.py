@@ -3,12 +3,10 @@
 from fractions import Fraction
 from itertools import combinations
 from math import comb, isqrt
-from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from scipy import integrate, optimize
 
 from mipsim.theory import izzo, izzo_example
 from verify.izzo.laws.subset_enumeration import half_subsets
@@ -71,14 +69,6 @@ def test_corollary_10_by_the_angle_and_by_the_radius(dimension, c):
         )
 
 
-def test_two_outputs_at_distance_two_are_the_worst_for_corollary_10():
-    """Mixtures of shifts with mean length 2: the advantage is concave in the length."""
-    for dimension in (2, 3, 40):
-        lengths = np.linspace(0.2, 3.8, 10)
-        g = np.array([euclidean_shift_eta(float(s), 30.0, dimension, "exponential") for s in lengths])
-        assert (np.diff(g, 2) < 0).all()
-
-
 @pytest.mark.parametrize("eta", [0.0, 0.1, 0.5])
 def test_the_curve_of_mip_has_the_advantage_2_eta(eta):
     curve = izzo.mip_tradeoff(eta)
@@ -132,26 +122,6 @@ def test_the_range_in_which_mip_wins(n):
     # For small eta the crossing is at 4 x 6.16^2 sigma / Delta.
     if n > 24:
         assert low == pytest.approx(4 * 6.16**2 / delta, rel=1e-4)
-
-
-def test_no_range_where_the_set_is_small():
-    delta = izzo_example.sensitivity(12)
-    least: Any = optimize.minimize_scalar(
-        lambda e: izzo.mip_noise_scale(e, 1.0) / izzo.dp_noise_scale(e, delta),
-        bounds=(1e-3, 0.499),
-        method="bounded",
-    )
-    assert float(least.fun) > 1
-    assert np.isnan(izzo_example.mip_wins_from(12, 1.0)).all()
-
-
-def test_the_density_differs_by_a_power_of_the_norm():
-    """d = 3, Euclidean: the printed recipe's radial density over that of exp(-s/c) in space falls like 1/s^2."""
-    c, s = 2.0, np.array([0.5, 1.0, 4.0])
-    recipe = np.exp(-s / c) / c  # of ||X||, Exponential(c)
-    space = np.exp(-s / c) * s**2 / integrate.quad(lambda x: np.exp(-x / c) * x**2, 0, np.inf)[0]
-    ratio = recipe / space
-    np.testing.assert_allclose(ratio * s**2, ratio[1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 10, 1000, 100_000, 10_000_000])

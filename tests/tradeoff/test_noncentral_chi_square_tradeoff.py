@@ -1,20 +1,9 @@
-"""The non-central chi-square curve against normal tails, big floats, literal games and its own inverse."""
+"""The non-central chi-square curve against big floats."""
 
-import mpmath as mp
 import pytest
 
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
-
-
-def mixture(x: float, d: float, centre: float, upper: bool) -> mp.mpf:
-    """Tail of a non-central chi-square variable as a Poisson mixture of incomplete gamma functions."""
-    total, weight, j = mp.mpf(0), mp.exp(-mp.mpf(centre) / 2), 0
-    while j < 4 * centre + 120:
-        low, high = (x / 2, mp.inf) if upper else (0, x / 2)
-        total += weight * mp.gammainc(mp.mpf(d) / 2 + j, low, high, regularized=True)
-        j += 1
-        weight *= mp.mpf(centre) / 2 / j
-    return total
+from tests.special.test_noncentral_chi_square import mixture
 
 
 @pytest.mark.evidence
