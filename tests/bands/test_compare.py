@@ -7,19 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+import mipsim as mi
 from mipsim import bands
 from mipsim._printed import shown
 from mipsim.bands import EmpiricalTradeOff
-from mipsim.tradeoff import (
-    BoundedTradeOff,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    PiecewiseLinearTradeOff,
-    compose,
-)
 
-G, compare_counts = GaussianTradeOff, cast(Any, bands.compare_counts)
+G, compare_counts = mi.GaussianTradeOff, cast(Any, bands.compare_counts)
 T = np.linspace(-2.0, 3.0, 11)
 COUNTS = (np.array([2_000_000]), 4_000_000, np.array([634_621]), 4_000_000)  # mu = 1 at 4e6 games
 KINDS = ("equality", "upper_bound_on_power", "ordering", "limit")
@@ -36,10 +29,13 @@ def at(*alpha: float, games: int = 10**6) -> Any:
     return games * np.array(alpha), games, np.round(games * (0.7 - np.array(alpha))), games
 
 
-PERFECT, JUMP = PiecewiseLinearTradeOff([0, 1], [0, 0]), PiecewiseLinearTradeOff([0, 0.7, 1], [0.7, 0, 0])
-BETWEEN, RARE = BoundedTradeOff(G(1.1), G(0.9)), np.array([-6.0, 0.5, 5.5, 7.03])
+PERFECT, JUMP = (
+    mi.PiecewiseLinearTradeOff([0, 1], [0, 0]),
+    mi.PiecewiseLinearTradeOff([0, 0.7, 1], [0.7, 0, 0]),
+)
+BETWEEN, RARE = mi.BoundedTradeOff(G(1.1), G(0.9)), np.array([-6.0, 0.5, 5.5, 7.03])
 # At large FPRs the FNR is between 0 and 3e-4: no count of false negatives contradicts that.
-LOW = BoundedTradeOff(G(1.0), G(1.0), rounding=3e-4)
+LOW = mi.BoundedTradeOff(G(1.0), G(1.0), rounding=3e-4)
 VERDICTS: dict[str, Any] = {
     # counts, claim, settings, and the verdicts on it as each of KINDS
     "true": (expected(1.0, 10**6), G(1.0), {"tolerance": 0.05}, (C, C, C, C)),
@@ -60,11 +56,11 @@ VERDICTS: dict[str, Any] = {
         for mu, verdicts in ((0.8, (R, None, R)), (0.92, (OPEN,)), (1.08, (OPEN,)), (1.2, (R, R)))
     },
     "bounds that reach 0": (expected(1.0, 10**6), LOW, {"tolerance": 0.05, "least_rate": 0.02}, (C,)),
-    "a claim that crosses": (expected(1.0, 10**7), LaplaceTradeOff(1.15), {}, (R,)),
+    "a claim that crosses": (expected(1.0, 10**7), mi.LaplaceTradeOff(1.15), {}, (R,)),
     "a claim with a jump at 0": (at(0.6, 0.3, 0.1), JUMP, {}, (C,)),
     "a claim that tells all": (expected(1.0, 10**5), PERFECT, {}, (R, C)),
     "a billion games": (expected(1.0, 10**9, RARE), G(1.0), {}, (C,)),
-    "a billion games, as a mixture": (expected(1.0, 10**9, RARE), MixtureTradeOff(G(1.0), 1.0), {}, (C,)),
+    "a billion games, as a mixture": (expected(1.0, 10**9, RARE), mi.MixtureTradeOff(G(1.0), 1.0), {}, (C,)),
     "a billion games, a thousandth off": (expected(1.0, 10**9, RARE), G(1.001), {}, (R,)),
     "rounding of 1e15 games": (expected(1.0, 10**15, np.linspace(-1, 2, 5)), G(1.0), {}, (C,)),
     "ten games": (expected(1.0, 10), G(1.0), {}, (OPEN,)),
@@ -110,7 +106,7 @@ def test_the_numbers_beside_a_verdict() -> None:
     assert rare.smallest_tolerance < 3e-4
     default = compare_counts(*expected(0.1, 10**10), G(0.1))
     assert default.tolerance <= 0.02 * 0.1 + 1e-12
-    crossing = compare_counts(*expected(1.0, 10**7), LaplaceTradeOff(1.15))
+    crossing = compare_counts(*expected(1.0, 10**7), mi.LaplaceTradeOff(1.15))
     assert crossing.interval[0] < 0 < crossing.interval[1]
     assert "range over FPR" in str(crossing)
 
@@ -215,20 +211,20 @@ def test_a_played_curve_reports_what_it_lacks() -> None:
         (lambda: G(1.0).compare(played), r", .*: played\.compare\(other\)$"),
         (lambda: compare_counts([50], 100, [50], 100, played), ""),
         (lambda: played.gap_lower_bound(played), ""),
-        (lambda: MixtureTradeOff(played, 0.5), ""),
+        (lambda: mi.MixtureTradeOff(played, 0.5), ""),
     ):
         with pytest.raises(ValueError, match=words + more):
             refused()
     with pytest.raises(ValueError, match="it must be a trade-off function known by a formula"):
-        compose(played)
+        mi.compose(played)
 
 
 @pytest.mark.evidence
 @pytest.mark.parametrize("kind", KINDS[:3])
 @pytest.mark.parametrize("mu", [0.9, 0.99, 1.0, 1.01, 1.1])
 def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> None:
-    mixture = MixtureTradeOff(G(2.0), 0.5)
-    for claim in (G(mu), LaplaceTradeOff(1.1 * mu), *([mixture] if mu == 1.0 else [])):
+    mixture = mi.MixtureTradeOff(G(2.0), 0.5)
+    for claim in (G(mu), mi.LaplaceTradeOff(1.1 * mu), *([mixture] if mu == 1.0 else [])):
         result = compare_counts(*expected(1.0, 10**6), claim, tolerance=0.03, kind=kind)
         low, high = result.deciding_interval
         outside = {"upper_bound_on_power": low > 0, "ordering": high < 0}.get(kind, low > 0 or high < 0)

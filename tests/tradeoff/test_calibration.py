@@ -8,48 +8,42 @@ import pytest
 from scipy.special import ndtri
 
 import mipsim as mi
-from mipsim.tradeoff import (
-    dpsgd,
-    find_noise_multiplier_for_advantage,
-    find_noise_multiplier_for_epsilon_delta,
-    find_noise_multiplier_for_err_rates,
-    find_noise_multiplier_for_mu,
-    find_noise_multiplier_for_tpr_at_fpr,
-)
 
 
 @pytest.mark.parametrize("steps", [1, 25])
 def test_gaussian_noise_in_closed_form(steps: int) -> None:
     root = steps**0.5
-    assert find_noise_multiplier_for_mu(0.3, steps=steps) == pytest.approx(root / 0.3, rel=1e-10)
+    assert mi.find_noise_multiplier_for_mu(0.3, steps=steps) == pytest.approx(root / 0.3, rel=1e-10)
     mu = 2 * ndtri(0.5 * (1 + 0.2))
-    assert find_noise_multiplier_for_advantage(0.2, steps=steps) == pytest.approx(root / mu, rel=1e-10)
+    assert mi.find_noise_multiplier_for_advantage(0.2, steps=steps) == pytest.approx(root / mu, rel=1e-10)
     shift = ndtri(0.05) - ndtri(1e-3)
-    assert find_noise_multiplier_for_tpr_at_fpr(0.05, 1e-3, steps=steps) == pytest.approx(
+    assert mi.find_noise_multiplier_for_tpr_at_fpr(0.05, 1e-3, steps=steps) == pytest.approx(
         root / shift, rel=1e-10
     )
-    assert find_noise_multiplier_for_err_rates(1e-3, 0.95, steps=steps) == pytest.approx(
+    assert mi.find_noise_multiplier_for_err_rates(1e-3, 0.95, steps=steps) == pytest.approx(
         root / shift, rel=1e-10
     )
 
 
 def test_laplace_noise_in_closed_form() -> None:
     # A single release: advantage 1 - e^(-mu/2), delta(eps) = 1 - e^((eps - mu)/2).
-    assert find_noise_multiplier_for_advantage(0.3, noise="laplace") == pytest.approx(
+    assert mi.find_noise_multiplier_for_advantage(0.3, noise="laplace") == pytest.approx(
         -0.5 / np.log(0.7), rel=1e-9
     )
-    result = find_noise_multiplier_for_epsilon_delta(1.0, 0.1, noise="laplace")
+    result = mi.find_noise_multiplier_for_epsilon_delta(1.0, 0.1, noise="laplace")
     assert result == pytest.approx(1 / (1.0 - 2 * np.log(0.9)), rel=1e-9)
-    assert find_noise_multiplier_for_epsilon_delta(1.0, 0.0, noise="laplace") == pytest.approx(1.0, rel=1e-9)
+    assert mi.find_noise_multiplier_for_epsilon_delta(1.0, 0.0, noise="laplace") == pytest.approx(
+        1.0, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0])
 def test_noise_for_a_mu_of_several_steps(rate: float) -> None:
     """Of sub-sampled steps mu is that of full ones, sqrt(steps) / noise: their rarest losses are as large."""
-    noise = find_noise_multiplier_for_mu(0.5, sampling_rate=rate, steps=10)
+    noise = mi.find_noise_multiplier_for_mu(0.5, sampling_rate=rate, steps=10)
     assert noise == pytest.approx(10**0.5 / 0.5, rel=1e-6)
-    assert dpsgd(noise, rate, 10).least_mu() <= 0.5
-    assert dpsgd(0.999 * noise, rate, 10).least_mu_bounds()[0] > 0.5
+    assert mi.dpsgd(noise, rate, 10).least_mu() <= 0.5
+    assert mi.dpsgd(0.999 * noise, rate, 10).least_mu_bounds()[0] > 0.5
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -84,9 +78,9 @@ def test_the_least_noise_that_is_returned_was_tried(least: float):
 
 _CLOSED, _COMPOSED = {"steps": 25}, {"sampling_rate": 0.1, "steps": 20}
 _SHORT = {"sampling_rate": 0.002, "steps": 10_000}
-_EPSILON = find_noise_multiplier_for_epsilon_delta, (2.0, 1e-5), "epsilon at delta 1e-05", 2.0
-_ADVANTAGE = find_noise_multiplier_for_advantage, (0.2,), "advantage", 0.2
-_TPR = find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
+_EPSILON = mi.find_noise_multiplier_for_epsilon_delta, (2.0, 1e-5), "epsilon at delta 1e-05", 2.0
+_ADVANTAGE = mi.find_noise_multiplier_for_advantage, (0.2,), "advantage", 0.2
+_TPR = mi.find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
 
 
 @pytest.mark.parametrize(
@@ -95,8 +89,8 @@ _TPR = find_noise_multiplier_for_tpr_at_fpr, (0.1, 0.01), "TPR at FPR 0.01", 0.1
         (*_EPSILON, _CLOSED),
         (*_ADVANTAGE, _CLOSED),
         (*_TPR, _CLOSED),
-        (find_noise_multiplier_for_mu, (0.7,), "least mu of mu-GDP", 0.7, _CLOSED),
-        (find_noise_multiplier_for_err_rates, (0.01, 0.9), "TPR at FPR 0.01", 0.1, _CLOSED),
+        (mi.find_noise_multiplier_for_mu, (0.7,), "least mu of mu-GDP", 0.7, _CLOSED),
+        (mi.find_noise_multiplier_for_err_rates, (0.01, 0.9), "TPR at FPR 0.01", 0.1, _CLOSED),
         (*_EPSILON, _COMPOSED),
         (*_ADVANTAGE, _COMPOSED),
         pytest.param(*_TPR, _COMPOSED, marks=pytest.mark.evidence),

@@ -10,23 +10,14 @@ from mpmath import mp
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from mipsim.tradeoff import (
-    ApproxDPTradeOff,
-    FoldedLaplaceTradeOff,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    SampledTradeOff,
-    compose,
-    dpsgd,
-)
+import mipsim as mi
 
 
 def test_the_blind_curve_is_the_identity() -> None:
-    curve, fprs = FoldedLaplaceTradeOff(1.0), np.geomspace(1e-12, 1.0, 40)
-    assert compose(curve, GaussianTradeOff(0.0)) is curve
-    assert compose(curve) is curve
-    blind = compose(curve, LaplaceTradeOff(0.0))
+    curve, fprs = mi.FoldedLaplaceTradeOff(1.0), np.geomspace(1e-12, 1.0, 40)
+    assert mi.compose(curve, mi.GaussianTradeOff(0.0)) is curve
+    assert mi.compose(curve) is curve
+    blind = mi.compose(curve, mi.LaplaceTradeOff(0.0))
     low, high = blind.beta_bounds(fprs)
     least, most = curve.beta_bounds(fprs)
     assert (low <= most).all()
@@ -47,7 +38,7 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 
     affinity = quad(root, -40.0 * sigma, 40.0 * sigma, epsabs=1e-13)[0]
     assert steps * np.log(affinity) < -100.0
-    result = dpsgd(sigma, rate, steps, neighbours="remove")
+    result = mi.dpsgd(sigma, rate, steps, neighbours="remove")
     low, _ = result.beta_bounds(np.array([0.0, 1e-9, 1e-8, 1e-7, 1e-6]))
     assert low[1:].max() <= 1e-12
     assert low[0] == 1.0  # no output surely reveals the world
@@ -56,9 +47,9 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
 def test_exact_powers_hold_what_rounding_adds() -> None:
     # A coin that is thrown n times: the truth is a binomial sum in 400 digits.
     eps, n = 0.0816, 700
-    result = compose(ApproxDPTradeOff(eps, 0.0), copies=n)
-    assert isinstance(result, SampledTradeOff)
-    bare = SampledTradeOff.from_points(result.alpha, result.complement, result.corners, result.tpr)
+    result = mi.compose(mi.ApproxDPTradeOff(eps, 0.0), copies=n)
+    assert isinstance(result, mi.SampledTradeOff)
+    bare = mi.SampledTradeOff.from_points(result.alpha, result.complement, result.corners, result.tpr)
     with mp.workdps(400):
         heads = 1 / (1 + mp.exp(-mp.mpf(eps)))
         fpr = [mp.mpf(0)]
@@ -91,20 +82,20 @@ def test_exact_powers_hold_what_rounding_adds() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_what_tells_all_is_not_composed() -> None:
-    assert compose(ApproxDPTradeOff(0.0, 1.0), LaplaceTradeOff(1.0)).beta(0.3) == 0.0
+    assert mi.compose(mi.ApproxDPTradeOff(0.0, 1.0), mi.LaplaceTradeOff(1.0)).beta(0.3) == 0.0
 
 
 @pytest.mark.evidence
 @pytest.mark.filterwarnings("ignore:delta is known to")
 def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
     """Noise 0.4, rate 0.05, 20,000 steps: bands far from an epsilon report that they cannot decide it."""
-    curve = dpsgd(0.4, 0.05, 20_000, neighbours="remove")
+    curve = mi.dpsgd(0.4, 0.05, 20_000, neighbours="remove")
     low, high = curve.epsilon_bounds(1e-6)
     assert 0.0 < high - low < 2e-4 * high
     for epsilon in (500.0, 981.0, 1100.0, low):
         bounds, fresh = (
             curve.delta_bounds(epsilon),
-            dpsgd(0.4, 0.05, 20_000, neighbours="remove").delta_bounds(epsilon),
+            mi.dpsgd(0.4, 0.05, 20_000, neighbours="remove").delta_bounds(epsilon),
         )
         assert bounds[0] <= bounds[1] <= bounds[0] * (1.0 + 1e-4)
         assert bounds[0] <= fresh[1]
@@ -115,7 +106,7 @@ def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
 @pytest.mark.parametrize(("epsilon", "rate", "copies"), [(1.0, 1.0, 1283), (0.1, 0.01, 1283)])
 def test_masses_of_a_power_that_underflow_are_not_lost(epsilon: float, rate: float, copies: int):
     """The rarest outcomes have masses of e^-1685 and more, and the largest losses: by binomial sums in high precision."""
-    curve = compose(MixtureTradeOff(ApproxDPTradeOff(epsilon), rate), copies=copies, accuracy=1e-2)
+    curve = mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(epsilon), rate), copies=copies, accuracy=1e-2)
     with mpmath.workdps(60):
         out = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
         inside = mpmath.mpf(rate) * (1 - out) + (1 - mpmath.mpf(rate)) * out

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import (
-    AbstractTradeOff,
-    ApproxDPTradeOff,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    compose,
-    dpsgd,
-)
+import mipsim as mi
 from mipsim.tradeoff.loss_moments import epsilon_by_moments
 from tests.bound_holds import holds
 
@@ -27,41 +19,41 @@ ROUNDING = 1e-12
 """What dp-accounting's transforms and truncated tails change a delta by, in its optimistic end too."""
 
 
-def steps(noise: float, rate: float, number: int, accuracy: float | None = None) -> AbstractTradeOff:
-    curve: Any = dpsgd(noise, rate, number, neighbours="remove")
+def steps(noise: float, rate: float, number: int, accuracy: float | None = None) -> mi.AbstractTradeOff:
+    curve: Any = mi.dpsgd(noise, rate, number, neighbours="remove")
     return curve.at_accuracy(accuracy) if accuracy else curve
 
 
-Ask = Callable[[AbstractTradeOff], tuple[Any, Any]]
-NUMBERS: dict[str, tuple[Callable[[], AbstractTradeOff], Ask, float, float, float]] = {
+Ask = Callable[[mi.AbstractTradeOff], tuple[Any, Any]]
+NUMBERS: dict[str, tuple[Callable[[], mi.AbstractTradeOff], Ask, float, float, float]] = {
     "the other direction": (lambda: steps(1.0, 0.01, 10_000).inverse(), lambda c: c.epsilon_bounds(1e-5), 5.612, 1e-3, 1.1e-4),
     "a delta far below rounding": (lambda: steps(4.0, 0.01, 1000, 1e-4), lambda c: c.delta_bounds(1.0), 1e-34, 1e-35, 1.1e-38),
     # A single rare loss makes the sum: beyond 1.4 the tilted law has a tail of 40 on a single side; values by contour integrals.
     "a rare loss": (lambda: steps(2.0, 0.01, 1000), lambda c: c.epsilon_bounds(1e-20), 1.63102188, 1e-8, 1.1e-4),
     "a log delta": (lambda: steps(2.0, 0.01, 1000, 1e-4), lambda c: c.log_delta_bounds(1.5), -40.2679854058021, 1e-12, 1.1e-4),
     "epsilon is searched until it is reached": (lambda: steps(0.8, 0.05, 20_000), lambda c: c.epsilon_bounds(1e-6), 140.6423, 1e-3, 1.5e-3),
-    "Laplace steps end where their losses do": (lambda: compose(LaplaceTradeOff(0.5), copies=12), lambda c: c.epsilon_bounds(0.0), 6.0, 0.0, 1e-9),
-    "nor is there a delta beyond": (lambda: compose(LaplaceTradeOff(0.5), copies=12), lambda c: c.delta_bounds(6.0), 0.0, 0.0, 1e-12),
+    "Laplace steps end where their losses do": (lambda: mi.compose(mi.LaplaceTradeOff(0.5), copies=12), lambda c: c.epsilon_bounds(0.0), 6.0, 0.0, 1e-9),
+    "nor is there a delta beyond": (lambda: mi.compose(mi.LaplaceTradeOff(0.5), copies=12), lambda c: c.delta_bounds(6.0), 0.0, 0.0, 1e-12),
     # Output "yes" of all has probability 0.73^1000 in the first world and e^-1313 in the second: float64 holds the first alone.
-    "an atom rare in a single world": (lambda: compose(ApproxDPTradeOff(1.0), copies=1000), lambda c: c.epsilon_bounds(0.0), 1000.0, 0.0, 1e-9),
-    "mixtures keep their slope": (lambda: compose(MixtureTradeOff(ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: c.epsilon_bounds(0.0), 1800 * float(np.log1p(0.25 * np.expm1(0.01))), 0.0, 1e-9),
-    "and it at the rarest rates": (lambda: compose(MixtureTradeOff(ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: tuple(end[0] for end in c.enclosure(np.array([-1e6]))[2:4]), 1800 * float(np.log1p(0.25 * np.expm1(0.01))) - 1e6, 1e-4, np.inf),
+    "an atom rare in a single world": (lambda: mi.compose(mi.ApproxDPTradeOff(1.0), copies=1000), lambda c: c.epsilon_bounds(0.0), 1000.0, 0.0, 1e-9),
+    "mixtures keep their slope": (lambda: mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: c.epsilon_bounds(0.0), 1800 * float(np.log1p(0.25 * np.expm1(0.01))), 0.0, 1e-9),
+    "and it at the rarest rates": (lambda: mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: tuple(end[0] for end in c.enclosure(np.array([-1e6]))[2:4]), 1800 * float(np.log1p(0.25 * np.expm1(0.01))) - 1e6, 1e-4, np.inf),
     # Composed apart, the directions are those of dp-accounting (Poisson samples) to its grid; their hull composed would have 4.7056.
-    "two phases, both directions": (lambda: compose(dpsgd(1.0, 0.01, 10), dpsgd(1.5, 0.02, 10)), lambda c: c.epsilon_bounds(1e-5), 0.4042, 2e-5, 1e-4),
-    "two longer phases": (lambda: compose(dpsgd(1.0, 0.01, 500), dpsgd(1.5, 0.02, 500)), lambda c: c.epsilon_bounds(1e-5), 1.89747, 2e-5, 1e-4),
-    "sampled Laplace steps": (lambda: compose(LaplaceTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.1523, 5e-5, 1e-4),
-    "a release and sampled steps": (lambda: compose(GaussianTradeOff(0.6325), dpsgd(2.0, 0.1, 100)), lambda c: c.epsilon_bounds(1e-5), 3.60482, 2e-5, 1e-4),
-    "sampled coins": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.73235464, 1e-7, 1e-8),
-    "both directions by themselves": (lambda: compose(dpsgd(1.0, 0.1, 3)), lambda c: c.delta_bounds(1.0), 9.28393e-4, 1e-9, 1e-9),
-    "steps in which all take part": (lambda: compose(MixtureTradeOff(GaussianTradeOff(30.0), 1.0), copies=10**9), lambda c: c.epsilon_bounds(0.5), 30.0**2 * 1e9 / 2.0, 1e3, 1e4),
+    "two phases, both directions": (lambda: mi.compose(mi.dpsgd(1.0, 0.01, 10), mi.dpsgd(1.5, 0.02, 10)), lambda c: c.epsilon_bounds(1e-5), 0.4042, 2e-5, 1e-4),
+    "two longer phases": (lambda: mi.compose(mi.dpsgd(1.0, 0.01, 500), mi.dpsgd(1.5, 0.02, 500)), lambda c: c.epsilon_bounds(1e-5), 1.89747, 2e-5, 1e-4),
+    "sampled Laplace steps": (lambda: mi.compose(mi.LaplaceTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.1523, 5e-5, 1e-4),
+    "a release and sampled steps": (lambda: mi.compose(mi.GaussianTradeOff(0.6325), mi.dpsgd(2.0, 0.1, 100)), lambda c: c.epsilon_bounds(1e-5), 3.60482, 2e-5, 1e-4),
+    "sampled coins": (lambda: mi.compose(mi.ApproxDPTradeOff(1.0).subsampled(0.1), copies=100), lambda c: c.epsilon_bounds(1e-5), 4.73235464, 1e-7, 1e-8),
+    "both directions by themselves": (lambda: mi.compose(mi.dpsgd(1.0, 0.1, 3)), lambda c: c.delta_bounds(1.0), 9.28393e-4, 1e-9, 1e-9),
+    "steps in which all take part": (lambda: mi.compose(mi.MixtureTradeOff(mi.GaussianTradeOff(30.0), 1.0), copies=10**9), lambda c: c.epsilon_bounds(0.5), 30.0**2 * 1e9 / 2.0, 1e3, 1e4),
     # By the central limit: in 1% of steps the loss is 445.4 +- 30, else log .99. No lattice holds the sum.
     "very many steps of little noise": (lambda: steps(1 / 30, 0.01, 10**9), lambda c: c.epsilon_bounds(1e-5), 4.449989e9, 1e5, 7e6),
     # Delta less the sure mass is (1 - e^-5) times that of the mixture; without the sure mass its epsilon is 31.9193.
-    "a sure mass beside a rare and large loss": (lambda: compose(ApproxDPTradeOff(0.0, math.exp(-5.0)), MixtureTradeOff(LaplaceTradeOff(60.0), 1e-12)), lambda c: c.epsilon_bounds(math.exp(-5.0) + 2e-13), 31.9193, 1e-4, 0.2),
-    "no epsilon where delta is more than the advantage": (lambda: dpsgd(10.0, 0.01, 100), lambda c: c.epsilon_bounds(0.0061), 0.0, 0.0, 0.0),
-    "all but each 10^8th take part, of little noise": (lambda: dpsgd(0.01, 0.99999999, 2), lambda c: c.advantage_bounds(), 1.0 - 1e-16, 2e-16, 1e-6),
-    "half take part, of very little noise": (lambda: dpsgd(0.0018877, 0.5, 2), lambda c: c.advantage_bounds(), 0.75, 1e-12, 1e-6),
-    "beside a step of a single direction": (lambda: compose(ApproxDPTradeOff(1.0).subsampled(0.1), MixtureTradeOff(GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
+    "a sure mass beside a rare and large loss": (lambda: mi.compose(mi.ApproxDPTradeOff(0.0, math.exp(-5.0)), mi.MixtureTradeOff(mi.LaplaceTradeOff(60.0), 1e-12)), lambda c: c.epsilon_bounds(math.exp(-5.0) + 2e-13), 31.9193, 1e-4, 0.2),
+    "no epsilon where delta is more than the advantage": (lambda: mi.dpsgd(10.0, 0.01, 100), lambda c: c.epsilon_bounds(0.0061), 0.0, 0.0, 0.0),
+    "all but each 10^8th take part, of little noise": (lambda: mi.dpsgd(0.01, 0.99999999, 2), lambda c: c.advantage_bounds(), 1.0 - 1e-16, 2e-16, 1e-6),
+    "half take part, of very little noise": (lambda: mi.dpsgd(0.0018877, 0.5, 2), lambda c: c.advantage_bounds(), 0.75, 1e-12, 1e-6),
+    "beside a step of a single direction": (lambda: mi.compose(mi.ApproxDPTradeOff(1.0).subsampled(0.1), mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
 
@@ -80,9 +72,11 @@ def test_a_number_of_a_composition(name: str) -> None:
         steps(1.0, 0.01, 1000),
         steps(0.5, 0.2, 10),
         steps(0.05, 0.5, 100),
-        compose(MixtureTradeOff(LaplaceTradeOff(1.0), 0.1), copies=100),
-        compose(
-            MixtureTradeOff(LaplaceTradeOff(1.0), 0.1), GaussianTradeOff(0.5), ApproxDPTradeOff(0.1, 1e-9)
+        mi.compose(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1), copies=100),
+        mi.compose(
+            mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1),
+            mi.GaussianTradeOff(0.5),
+            mi.ApproxDPTradeOff(0.1, 1e-9),
         ),
     ],
     ids=range(5),
@@ -139,7 +133,7 @@ def test_between_the_ends_of_dp_accounting(noise: float, rate: float, steps: int
             [(share * end,) * 2 for share, end in ((0.9, ends[0]), (1.1, ends[1]))] if ends[0] > 0.0 else []
         )
         holds(
-            dpsgd(noise, rate, steps, neighbours=name).epsilon_bounds(delta),
+            mi.dpsgd(noise, rate, steps, neighbours=name).epsilon_bounds(delta),
             ends,
             *wrong,
             width=WIDTH * max(1.0, ends[1] / 10.0),

@@ -13,18 +13,6 @@ from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
-from mipsim.tradeoff import (
-    AbstractTradeOff,
-    CurveBounds,
-    GaussianTradeOff,
-    MixtureTradeOff,
-    PiecewiseLinearTradeOff,
-    PrivacyLossDistribution,
-    SampledTradeOff,
-    bounds_from_rates,
-    compose,
-    stochastic_composition,
-)
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import hull_corners
 from mipsim.tradeoff.sampled import sample
@@ -57,7 +45,7 @@ def test_the_mu_of_gaussian_steps_is_known_to_its_rounding(noise: float, steps: 
 
 def test_samples_of_a_mixture_whose_inner_curve_falls_to_zero_in_float64() -> None:
     """At a shift of 50 no FNR is left at FPRs above 1e-300: the mixture is the line (1 - rho)(1 - alpha)."""
-    chords = sample(MixtureTradeOff(GaussianTradeOff(50.0), 0.3), 64)
+    chords = sample(mi.MixtureTradeOff(mi.GaussianTradeOff(50.0), 0.3), 64)
     assert np.allclose(chords.beta([0.1, 0.5, 1.0]), [0.63, 0.35, 0.0], atol=1e-15)
 
 
@@ -67,7 +55,7 @@ def test_the_inverse_of_a_mixture_of_a_large_shift(mu: float, rho: float) -> Non
     """Phi(w) is the TNR of the FPR that is sought: its FNR of Phi(w - mu) may be less than float64 holds."""
     w = np.array([-30.0, -5.0, -0.3, 0.0, 0.5, 2.0])
     x = rho * ndtr(w - mu) + (1.0 - rho) * ndtr(w)
-    turned = MixtureTradeOff(GaussianTradeOff(mu), rho).inverse()
+    turned = mi.MixtureTradeOff(mi.GaussianTradeOff(mu), rho).inverse()
     assert np.allclose(turned.tpr_at(x), ndtr(w), rtol=1e-11, atol=0.0)
     assert np.allclose(turned.beta(x), ndtr(-w), rtol=1e-9, atol=0.0)
 
@@ -86,26 +74,26 @@ def test_a_corner_of_a_hull_does_not_depend_on_how_many_points_lie_within(share:
 @pytest.mark.parametrize("last", [1.0 - 2e-16, 1.0 + 2e-16, 1.0 - 1e-13])
 def test_a_last_corner_moved_by_rounding_is_1(last: float) -> None:
     """The sum of ten tenths is 1 - 1e-16."""
-    curve = PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
+    curve = mi.PiecewiseLinearTradeOff([0.0, 0.5, last], [1.0, 0.25, 0.0])
     assert curve.alpha[-1] == 1.0
-    assert curve.beta(0.75) == PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
+    assert curve.beta(0.75) == mi.PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0]).beta(0.75)
     with pytest.raises(ValueError, match="it must run from 0 to 1"):
-        PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])
+        mi.PiecewiseLinearTradeOff([0.0, 0.5, 1.0 - 1e-9], [1.0, 0.25, 0.0])
 
 
 def test_a_last_fnr_moved_by_rounding_is_0() -> None:
     """As 1 less a sum of powers is; operations look for the corner at 0."""
-    moved, curve = (PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, last]) for last in (2e-16, 0.0))
+    moved, curve = (mi.PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, last]) for last in (2e-16, 0.0))
     assert moved.corners[-1] == 0.0
-    assert compose(moved, copies=2).delta_bounds(0.1) == compose(curve, copies=2).delta_bounds(0.1)
+    assert mi.compose(moved, copies=2).delta_bounds(0.1) == mi.compose(curve, copies=2).delta_bounds(0.1)
     assert moved.inverse().beta(0.25) == curve.inverse().beta(0.25)
 
 
-class OneSided(AbstractTradeOff):
+class OneSided(mi.AbstractTradeOff):
     """An attack that rejects below the threshold, against N(0, 1) and N(0, 4): not its own best test."""
 
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return bounds_from_rates(lambda fpr: (ndtr(-ndtri(fpr) / 2.0), ndtr(ndtri(fpr) / 2.0)), log_fpr)
+    def enclosure(self, log_fpr: np.ndarray) -> mi.CurveBounds:
+        return mi.bounds_from_rates(lambda fpr: (ndtr(-ndtri(fpr) / 2.0), ndtr(ndtri(fpr) / 2.0)), log_fpr)
 
 
 def test_an_attack_that_is_not_the_best_is_convexified() -> None:
@@ -126,19 +114,19 @@ def test_an_attack_that_is_not_the_best_is_convexified() -> None:
     largest = float((attack.tpr_at(fine) - fine).max())  # of the upper ends of the TPR
     assert least - 1e-9 <= largest <= most + 1e-12  # the grid misses the maximum by less than 1e-9
     assert most - least < 1e-4
-    assert GaussianTradeOff(1.0).convexified() == GaussianTradeOff(1.0)
+    assert mi.GaussianTradeOff(1.0).convexified() == mi.GaussianTradeOff(1.0)
 
 
 def test_the_samples_enclose_the_curve() -> None:
-    claim, alpha = GaussianTradeOff(1.0), np.linspace(0.05, 0.95, 19)
-    chords = SampledTradeOff(alpha, claim.beta(alpha))
+    claim, alpha = mi.GaussianTradeOff(1.0), np.linspace(0.05, 0.95, 19)
+    chords = mi.SampledTradeOff(alpha, claim.beta(alpha))
     fine = np.linspace(0, 1, 1001)
     assert (chords.beta_bounds(fine)[1] >= claim.beta(fine) - 1e-15).all()
     assert (
-        PrivacyLossDistribution.below_polygon(chords).tradeoff().beta(fine) <= claim.beta(fine) + 1e-15
+        mi.PrivacyLossDistribution.below_polygon(chords).tradeoff().beta(fine) <= claim.beta(fine) + 1e-15
     ).all()
     with pytest.raises(ValueError, match="must be 1 - beta"):
-        SampledTradeOff([0.5], [0.2], [0.7])
+        mi.SampledTradeOff([0.5], [0.2], [0.7])
 
 
 @pytest.mark.parametrize("rate", [0.75, 1e-9])
@@ -156,20 +144,20 @@ def test_masses_below_the_least_normal_float_keep_their_logarithms(rate: float):
         assert bounds.log_tpr_low[0] >= truth - 1e-9
 
 
-class Undefined(AbstractTradeOff):
+class Undefined(mi.AbstractTradeOff):
     """A curve that has no value between 0.2 and 0.3."""
 
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+    def enclosure(self, log_fpr: np.ndarray) -> mi.CurveBounds:
         fpr = np.exp(log_fpr)
         hole = (fpr > 0.2) & (fpr < 0.3)
-        return CurveBounds.of_rates(np.where(hole, np.nan, 1.0 - fpr), np.where(hole, 1.0, fpr))
+        return mi.CurveBounds.of_rates(np.where(hole, np.nan, 1.0 - fpr), np.where(hole, 1.0, fpr))
 
 
 @pytest.mark.parametrize("kind", ["equality", "upper_bound_on_power", "ordering"])
 def test_what_is_undefined_decides_nothing(kind: str) -> None:
     for curve, claim in (
-        (Undefined(), GaussianTradeOff(1.0)),
-        (GaussianTradeOff(1.0), Undefined()),
+        (Undefined(), mi.GaussianTradeOff(1.0)),
+        (mi.GaussianTradeOff(1.0), Undefined()),
     ):
         result = curve.compare(claim, 0.1 if kind == "equality" else None, kind=kind)
         assert result.verdict == "INCONCLUSIVE"
@@ -182,7 +170,7 @@ def test_what_is_undefined_decides_nothing(kind: str) -> None:
 
 def test_an_open_end_is_stated_as_a_bound() -> None:
     law = AtomsLaw(np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), 1e-12)
-    result = ExactTradeOff(law).compare(GaussianTradeOff(1.0), kind="upper_bound_on_power")
+    result = ExactTradeOff(law).compare(mi.GaussianTradeOff(1.0), kind="upper_bound_on_power")
     assert result.verdict == "REFUTED"
     assert result.interval[1] == math.inf
     assert result._lines()[0][1].startswith("at least +")
@@ -193,7 +181,7 @@ def test_an_open_end_is_stated_as_a_bound() -> None:
 @pytest.mark.parametrize("mu", [0.025, 0.05, 0.1, 1.0])
 def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None:
     """G_mu lies below the mixture, and the mixture nears it in the tail."""
-    curve = MixtureTradeOff(GaussianTradeOff(mu), p)
+    curve = mi.MixtureTradeOff(mi.GaussianTradeOff(mu), p)
     for each in (curve, curve.inverse(), curve.symmetrized()):
         low, high = each.least_mu_bounds()
         assert high <= mu
@@ -201,11 +189,11 @@ def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None
 
 
 def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> None:
-    item = GaussianTradeOff(1.0)
-    assert stochastic_composition([item]) is item
-    assert stochastic_composition([item, GaussianTradeOff(2.0)], [1.0, 0.0]) is item
+    item = mi.GaussianTradeOff(1.0)
+    assert mi.stochastic_composition([item]) is item
+    assert mi.stochastic_composition([item, mi.GaussianTradeOff(2.0)], [1.0, 0.0]) is item
     for weights, words in (([0.5, 0.4], r"weights sum to 0.9"), ([1.5, -0.5], r"weights holds -0.5")):
         with pytest.raises(ValueError, match=words):
-            stochastic_composition([item, item], weights)
+            mi.stochastic_composition([item, item], weights)
     with pytest.raises(ValueError, match="curves is empty"):
-        stochastic_composition([])
+        mi.stochastic_composition([])

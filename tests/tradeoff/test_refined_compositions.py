@@ -5,23 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import (
-    AbstractTradeOff,
-    ApproxDPTradeOff,
-    CurveBounds,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    compose,
-    dpsgd,
-)
+import mipsim as mi
 from mipsim.tradeoff.compose import step_law
 from mipsim.tradeoff.loss_sum import LossSum
 
 
 def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """No upper end of an epsilon, and no lower end of a delta, are a width that is not reached."""
-    curve = dpsgd(1.0, 0.1, 10, neighbours="remove")
+    curve = mi.dpsgd(1.0, 0.1, 10, neighbours="remove")
     monkeypatch.setattr(type(curve), "_epsilon_at", lambda curve, log_delta: (0.5, math.inf))
     with pytest.warns(UserWarning, match="epsilon is known to inf only"):
         assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
@@ -36,8 +27,8 @@ def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) 
 def test_many_gaussians_are_a_single_gaussian(epsilon: float) -> None:
     """A second route: the composition of shifts that the engine adds up is a shift in closed form."""
     mu, steps = 0.05, 400
-    engine = LossSum([(step_law(GaussianTradeOff(mu)), steps)])
-    truth = GaussianTradeOff(mu * steps**0.5).log_delta_bounds(epsilon)
+    engine = LossSum([(step_law(mi.GaussianTradeOff(mu)), steps)])
+    truth = mi.GaussianTradeOff(mu * steps**0.5).log_delta_bounds(epsilon)
     for loss, part, needs in ((epsilon, 0, "delta"), (-epsilon, 4, "other")):
         result, width = engine.sticks(np.array([loss]), 1e-4, needs)
         low, high = (
@@ -50,9 +41,9 @@ def test_many_gaussians_are_a_single_gaussian(epsilon: float) -> None:
 
 
 def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
-    engine = LossSum([(step_law(GaussianTradeOff(0.05)), 400)])
+    engine = LossSum([(step_law(mi.GaussianTradeOff(0.05)), 400)])
     z = np.linspace(-30.0, 8.0, 39)
-    truth = GaussianTradeOff(1.0)
+    truth = mi.GaussianTradeOff(1.0)
     from scipy.special import log_ndtr
 
     for turned in (False, True):
@@ -63,13 +54,13 @@ def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
         assert (result[2] <= bounds.log_tpr_high).all()
         assert (result[3] >= bounds.log_tpr_low).all()
         assert width.max() <= 1e-3
-    shifted = GaussianTradeOff(1.001).enclosure(log_ndtr(z))  # the control: another curve lies outside
+    shifted = mi.GaussianTradeOff(1.001).enclosure(log_ndtr(z))  # the control: another curve lies outside
     assert (shifted.log_tpr_low > result[3]).any()
 
 
 @pytest.mark.evidence
 def test_both_directions_are_the_worse_after_composition() -> None:
-    ways = {how: dpsgd(1.0, 0.1, 5, neighbours=how) for how in ("remove", "add", "add_or_remove")}
+    ways = {how: mi.dpsgd(1.0, 0.1, 5, neighbours=how) for how in ("remove", "add", "add_or_remove")}
     for epsilon in (0.0, 0.2, 2.0):
         worst = max(ways["remove"].delta(epsilon), ways["add"].delta(epsilon))
         assert ways["add_or_remove"].delta(epsilon) == pytest.approx(worst, rel=2e-6)
@@ -83,16 +74,16 @@ def test_both_directions_are_the_worse_after_composition() -> None:
 
 def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
     """A single step has the curve of Dong, Roth and Su, theorem 4.2; two are between it and a composition of coarse polygons."""
-    item = dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
-    step = GaussianTradeOff(2.0).subsampled(0.2)
+    item = mi.dpsgd(1.0, 0.2, neighbours="replace", sampling="fixed_size")
+    step = mi.GaussianTradeOff(2.0).subsampled(0.2)
     assert item.delta(1.0) == pytest.approx(step.delta(1.0), rel=1e-9)
-    two = dpsgd(1.0, 0.2, 2, neighbours="replace", sampling="fixed_size")
-    directed = compose(MixtureTradeOff(GaussianTradeOff(2.0), 0.2), copies=2)
+    two = mi.dpsgd(1.0, 0.2, 2, neighbours="replace", sampling="fixed_size")
+    directed = mi.compose(mi.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.2), copies=2)
     assert two.delta(1.0) >= directed.delta(1.0)
     assert two.inverse().delta(1.0) == pytest.approx(two.delta(1.0), rel=3e-6)
 
 
-class _Hidden(AbstractTradeOff):
+class _Hidden(mi.AbstractTradeOff):
     """A Gaussian curve that is not known by name."""
 
     mu: float
@@ -100,8 +91,8 @@ class _Hidden(AbstractTradeOff):
     def is_convex(self) -> bool:
         return True
 
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return GaussianTradeOff(self.mu).enclosure(log_fpr)
+    def enclosure(self, log_fpr: np.ndarray) -> mi.CurveBounds:
+        return mi.GaussianTradeOff(self.mu).enclosure(log_fpr)
 
 
 RATES = np.concatenate(
@@ -115,17 +106,19 @@ RATES = np.concatenate(
     [
         (_Hidden(0.003817749366307305), 56535),
         pytest.param(_Hidden(0.7002742022935903), 27, marks=pytest.mark.slow),
-        pytest.param(MixtureTradeOff(ApproxDPTradeOff(0.0571, 0.0), 0.000796), 3880, marks=pytest.mark.slow),
-        pytest.param(MixtureTradeOff(GaussianTradeOff(2.0), 0.3), 5, marks=pytest.mark.slow),
-        (LaplaceTradeOff(0.3), 12),
+        pytest.param(
+            mi.MixtureTradeOff(mi.ApproxDPTradeOff(0.0571, 0.0), 0.000796), 3880, marks=pytest.mark.slow
+        ),
+        pytest.param(mi.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.3), 5, marks=pytest.mark.slow),
+        (mi.LaplaceTradeOff(0.3), 12),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
-def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: int) -> None:
-    composed = compose(curve, copies=copies)
+def test_an_array_is_answered_like_its_entries(curve: mi.AbstractTradeOff, copies: int) -> None:
+    composed = mi.compose(curve, copies=copies)
     for direction in (composed, composed.inverse()):
         result = direction.enclosure(RATES)
-        singly = compose(curve, copies=copies)
+        singly = mi.compose(curve, copies=copies)
         singly = singly if direction is composed else singly.inverse()
         for k in (0, 1):
             low, high = result[2 * k], result[2 * k + 1]
@@ -138,7 +131,7 @@ def test_an_array_is_answered_like_its_entries(curve: AbstractTradeOff, copies: 
         assert result.log_tpr_low[0] == -np.inf
         assert result.log_fnr_high[0] == 0.0
         if isinstance(curve, _Hidden):
-            truth = GaussianTradeOff(curve.mu * copies**0.5).enclosure(RATES)
+            truth = mi.GaussianTradeOff(curve.mu * copies**0.5).enclosure(RATES)
             for k in (0, 1):
                 assert (result[2 * k] <= truth[2 * k + 1]).all()
                 assert (truth[2 * k] <= result[2 * k + 1]).all()
@@ -185,7 +178,7 @@ def few_steps(noise: float, rate: float, steps: int, turned: bool, epsilon: floa
 )
 def test_a_few_steps(noise: float, rate: float, steps: int, turned: bool, delta: float) -> None:
     """Laws of few steps are far from a bell: dense near the least loss, with rare and large ones."""
-    curve = dpsgd(noise, rate, steps, neighbours="remove")
+    curve = mi.dpsgd(noise, rate, steps, neighbours="remove")
     curve = curve.inverse() if turned else curve
     low, high = curve.epsilon_bounds(delta)
     assert 0.0 <= high - low <= 1e-4

@@ -4,52 +4,36 @@ import jax
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import (
-    AbstractTradeOff,
-    ApproxDPTradeOff,
-    AveragedTradeOff,
-    BoundedTradeOff,
-    FoldedLaplaceTradeOff,
-    GaussianTradeOff,
-    InverseFoldedLaplaceTradeOff,
-    InverseTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
-    NoncentralChiSquareTradeOff,
-    PiecewiseLinearTradeOff,
-    SampledTradeOff,
-    compose,
-    stochastic_composition,
-)
+import mipsim as mi
 
 MEMBERS = [
-    GaussianTradeOff(0.0),
-    GaussianTradeOff(1.0),
-    GaussianTradeOff(12.0),
-    MixtureTradeOff(GaussianTradeOff(1.5), 0.25),
-    MixtureTradeOff(MixtureTradeOff(GaussianTradeOff(3.0), 0.5), 0.5),
-    PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
-    PiecewiseLinearTradeOff([0, 1], [1, 0]),
-    NoncentralChiSquareTradeOff(100, 0.0, 40.0),
-    LaplaceTradeOff(0.0),
-    LaplaceTradeOff(1.0),
-    LaplaceTradeOff(30.0),
-    FoldedLaplaceTradeOff(0.5),
-    FoldedLaplaceTradeOff(4.0),
-    InverseFoldedLaplaceTradeOff(2.0),
-    ApproxDPTradeOff(0.0, 0.0),
-    ApproxDPTradeOff(1.0, 0.1),
-    ApproxDPTradeOff(1.0, 1.0),
-    AveragedTradeOff([GaussianTradeOff(1.0), ApproxDPTradeOff(0.5, 0.1)], [0.75, 0.25]),
-    SampledTradeOff([0.1, 0.4, 0.8], [0.5, 0.2, 0.02]),
-    InverseTradeOff(GaussianTradeOff(1.0)),
-    MixtureTradeOff(GaussianTradeOff(1.5), 0.25).inverse(),
-    BoundedTradeOff(LaplaceTradeOff(1.1), LaplaceTradeOff(1.0)),
-    GaussianTradeOff(2.0).subsampled(0.3),
-    FoldedLaplaceTradeOff(1.0).symmetrized(),
-    compose(ApproxDPTradeOff(0.3, 0.01), copies=5),
-    compose(LaplaceTradeOff(0.3), GaussianTradeOff(0.5)),
-    stochastic_composition([GaussianTradeOff(0.5), GaussianTradeOff(2.0)], points=2048),
+    mi.GaussianTradeOff(0.0),
+    mi.GaussianTradeOff(1.0),
+    mi.GaussianTradeOff(12.0),
+    mi.MixtureTradeOff(mi.GaussianTradeOff(1.5), 0.25),
+    mi.MixtureTradeOff(mi.MixtureTradeOff(mi.GaussianTradeOff(3.0), 0.5), 0.5),
+    mi.PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
+    mi.PiecewiseLinearTradeOff([0, 1], [1, 0]),
+    mi.NoncentralChiSquareTradeOff(100, 0.0, 40.0),
+    mi.LaplaceTradeOff(0.0),
+    mi.LaplaceTradeOff(1.0),
+    mi.LaplaceTradeOff(30.0),
+    mi.FoldedLaplaceTradeOff(0.5),
+    mi.FoldedLaplaceTradeOff(4.0),
+    mi.InverseFoldedLaplaceTradeOff(2.0),
+    mi.ApproxDPTradeOff(0.0, 0.0),
+    mi.ApproxDPTradeOff(1.0, 0.1),
+    mi.ApproxDPTradeOff(1.0, 1.0),
+    mi.AveragedTradeOff([mi.GaussianTradeOff(1.0), mi.ApproxDPTradeOff(0.5, 0.1)], [0.75, 0.25]),
+    mi.SampledTradeOff([0.1, 0.4, 0.8], [0.5, 0.2, 0.02]),
+    mi.InverseTradeOff(mi.GaussianTradeOff(1.0)),
+    mi.MixtureTradeOff(mi.GaussianTradeOff(1.5), 0.25).inverse(),
+    mi.BoundedTradeOff(mi.LaplaceTradeOff(1.1), mi.LaplaceTradeOff(1.0)),
+    mi.GaussianTradeOff(2.0).subsampled(0.3),
+    mi.FoldedLaplaceTradeOff(1.0).symmetrized(),
+    mi.compose(mi.ApproxDPTradeOff(0.3, 0.01), copies=5),
+    mi.compose(mi.LaplaceTradeOff(0.3), mi.GaussianTradeOff(0.5)),
+    mi.stochastic_composition([mi.GaussianTradeOff(0.5), mi.GaussianTradeOff(2.0)], points=2048),
 ]
 members = pytest.mark.parametrize(
     "member", MEMBERS, ids=[f"{i}-{type(member).__name__}" for i, member in enumerate(MEMBERS)]
@@ -62,7 +46,7 @@ GRID = np.unique(
 
 
 @members
-def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
+def test_it_is_a_trade_off_function(member: mi.AbstractTradeOff) -> None:
     beta = member.beta(GRID)
     assert beta.dtype == np.float64
     assert beta.shape == GRID.shape
@@ -75,7 +59,7 @@ def test_it_is_a_trade_off_function(member: AbstractTradeOff) -> None:
 
 @pytest.mark.evidence
 @members
-def test_shapes_scalars_and_copies(member: AbstractTradeOff) -> None:
+def test_shapes_scalars_and_copies(member: mi.AbstractTradeOff) -> None:
     for missed, caught in zip(member.beta_bounds(GRID), member.tpr_bounds(GRID)[::-1], strict=True):
         assert np.allclose(missed + caught, 1.0, atol=4e-15)
     for name in ("beta", "tpr_at", "probit_beta", "delta"):

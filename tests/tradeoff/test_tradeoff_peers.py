@@ -11,14 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
-from mipsim.tradeoff import (
-    ApproxDPTradeOff,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    compose,
-    dpsgd,
-    find_noise_multiplier_for_epsilon_delta,
-)
+import mipsim as mi
 
 WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
 ALPHA = np.array([1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8])
@@ -32,8 +25,8 @@ def dp_accounting_pld():
 def test_dp_accounting_on_gaussian_and_laplace() -> None:
     pld = dp_accounting_pld()
     for law, curve in (
-        (pld.from_gaussian_mechanism(0.8), GaussianTradeOff(1.25)),
-        (pld.from_laplace_mechanism(0.5), LaplaceTradeOff(2.0)),
+        (pld.from_gaussian_mechanism(0.8), mi.GaussianTradeOff(1.25)),
+        (pld.from_laplace_mechanism(0.5), mi.LaplaceTradeOff(2.0)),
     ):
         for eps in EPS:
             theirs = law.get_delta_for_epsilon(eps)
@@ -46,12 +39,12 @@ def test_dp_accounting_on_gaussian_and_laplace() -> None:
 def test_dp_accounting_on_compositions() -> None:
     pld = dp_accounting_pld()
     theirs = pld.from_laplace_mechanism(2.0).self_compose(12)
-    ours = compose(LaplaceTradeOff(0.5), copies=12)
+    ours = mi.compose(mi.LaplaceTradeOff(0.5), copies=12)
     for eps in EPS:
         low, high = ours.delta_bounds(eps)
         assert float(low) - 1e-12 <= theirs.get_delta_for_epsilon(eps) <= float(high) + 1e-7
     atoms = pld.from_randomized_response(0.4, 2).self_compose(10)
-    exact = compose(ApproxDPTradeOff(np.log(4.0)), copies=10)
+    exact = mi.compose(mi.ApproxDPTradeOff(np.log(4.0)), copies=10)
     for eps in EPS:
         assert (
             0 <= atoms.get_delta_for_epsilon(eps) - float(exact.delta(eps)) + 1e-12 < 1e-4
@@ -64,7 +57,7 @@ def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
     law = pld.from_gaussian_mechanism(
         1.0, sampling_prob=0.05, value_discretization_interval=1e-4
     ).self_compose(100)
-    ours = dpsgd(1.0, 0.05, 100, neighbours="remove")
+    ours = mi.dpsgd(1.0, 0.05, 100, neighbours="remove")
     both = ours.symmetrized()
     for eps in EPS:
         low, high = both.delta_bounds(eps)
@@ -81,12 +74,18 @@ def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
 def test_riskcal_in_closed_form() -> None:
     analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
     alpha = np.linspace(0.01, 0.99, 25)
-    assert np.allclose(analysis.get_beta_from_gdp(1.3, alpha), GaussianTradeOff(1.3).beta(alpha), atol=1e-12)
-    assert analysis.get_advantage_from_gdp(1.3) == pytest.approx(GaussianTradeOff(1.3).advantage(), abs=1e-12)
-    assert analysis.get_advantage_from_adp(1.0, 0.1) == pytest.approx(ApproxDPTradeOff(1.0, 0.1).advantage())
-    assert np.allclose(analysis.get_beta_from_adp(1.0, 0.1, alpha), ApproxDPTradeOff(1.0, 0.1).beta(alpha))
+    assert np.allclose(
+        analysis.get_beta_from_gdp(1.3, alpha), mi.GaussianTradeOff(1.3).beta(alpha), atol=1e-12
+    )
+    assert analysis.get_advantage_from_gdp(1.3) == pytest.approx(
+        mi.GaussianTradeOff(1.3).advantage(), abs=1e-12
+    )
+    assert analysis.get_advantage_from_adp(1.0, 0.1) == pytest.approx(
+        mi.ApproxDPTradeOff(1.0, 0.1).advantage()
+    )
+    assert np.allclose(analysis.get_beta_from_adp(1.0, 0.1, alpha), mi.ApproxDPTradeOff(1.0, 0.1).beta(alpha))
     prior = np.array([0.1, 0.4, 0.8])
-    mine = GaussianTradeOff(1.3).bayes_risk(1 - prior)
+    mine = mi.GaussianTradeOff(1.3).bayes_risk(1 - prior)
     assert np.allclose(analysis.get_bayes_risk_from_gdp(1.3, prior), mine, atol=1e-12)
 
 
@@ -103,7 +102,7 @@ def test_prv_accountant() -> None:
         )
         eps_low, _, eps_high = accountant.compute_epsilon(1e-3, [40])
         low, _, high = accountant.compute_delta(1.0, [40])
-    ours = dpsgd(1.2, 0.1, 40, neighbours="remove")
+    ours = mi.dpsgd(1.2, 0.1, 40, neighbours="remove")
     assert eps_low <= float(ours.epsilon(1e-3)) <= eps_high
     assert low <= float(ours.delta(1.0)) <= high
 
@@ -111,5 +110,5 @@ def test_prv_accountant() -> None:
 def test_calibration_of_a_single_release() -> None:
     pytest.importorskip("dp_accounting", reason=WHY)
     mechanism = pytest.importorskip("dp_accounting.pld.privacy_loss_mechanism", reason=WHY)
-    ours = find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)
+    ours = mi.find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)
     assert mechanism.GaussianPrivacyLoss(ours).get_delta_for_epsilon(1.5) == pytest.approx(1e-6, rel=1e-8)
