@@ -13,17 +13,7 @@ Law = dict[tuple[int, ...], float]
 
 
 def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, chosen: int | None = None) -> Law:
-    """The law of the column sums of Bernoulli records, by brute force.
-
-    Args:
-        p: success probabilities, d of them.
-        n: the number of records.
-        target: replaces a uniformly chosen record; None = the "out" world.
-        chosen: how many of the n rows are sampled without replacement; None = all.
-
-    Returns:
-        The probability of each vector of sums.
-    """
+    """The law of the column sums of `chosen` of n Bernoulli records, by brute force; a target replaces a record at random."""
     d, law = len(p), defaultdict(float)
     subsets = list(itertools.combinations(range(n), n if chosen is None else chosen))
     for bits in itertools.product((0, 1), repeat=n * d):

@@ -18,20 +18,10 @@ def density_terms(
     points: int = 4096,
     reach: float = 16.0,
 ) -> Terms:
-    """Data with a known characteristic function: the sum's density on a grid, by a fast Fourier transform.
+    """Data with a known characteristic function u -> E exp(i u (Z - mean)) of a coordinate: the sum's density on a grid.
 
-    Args:
-        n: rows.
-        characteristic: u -> E exp(i u (Z - mean)) of a record's coordinate, on an array of real u.
-        mean: of a record's coordinate.
-        variance: of a record's coordinate.
-        z: the target's value at this coordinate; it need not lie in the support.
-        count: how many such coordinates.
-        noise_variance: gamma^2 of added N(0, n gamma^2) noise on the sum.
-        points: grid points (a power of 2).
-        reach: half-width of the grid in standard deviations of the sum.
-
-    Both densities are trapezoid sums of the same transform, so their aliasing errors are alike; points whose density
+    Of n rows; z is the target's value at each of `count` such coordinates, N(0, n noise_variance) is added to the sum, and the grid reaches
+    so many standard deviations of the sum. Both densities are trapezoid sums of the same transform, so their aliasing errors are alike; points whose density
     is below 1e-13 of its maximum carry a ratio clipped to +-60, and together hold less than 1e-9 of the probability.
     """
     spread = np.sqrt(n * (variance + noise_variance))

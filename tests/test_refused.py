@@ -87,6 +87,8 @@ THRESHOLDED = {
 }
 THRESHOLDED |= {"in_games": 10, "confidence": 0.99}
 PAIR = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], [5000, 1600], 10_000, [1600, 5000], 10_000)
+FREE = mi.EmpiricalTradeOff.from_scores(out_scores=[0.0, 1.0, 2.0], in_scores=[1.0, 2.0, 3.0])
+ENDED = mi.EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
 COINS = np.random.default_rng(0).random(2000) < 0.5
 AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
 CLUSTERS = {"cluster": np.arange(2000) // 4}
@@ -242,6 +244,17 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: bands.approximate_dp(1.5), r"delta is 1\.5"),
     (lambda: curve_of([1.0], [2.0], thresholds=1), "thresholds is 1"),
     (lambda: curve_of([2.0, 2.0], [2.0]), "out_scores and in_scores all equal 2; a constant score has no threshold"),
+    (lambda: mi.GaussianTradeOff(1.0).compare(PAIR), r"is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law.*: played\.compare\(other\)$"),
+    *((ask, "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law") for ask in (
+        lambda: bands.compare_counts(**COUNTED | {"claim": PAIR}), lambda: PAIR.gap_lower_bound(PAIR), lambda: tradeoff.MixtureTradeOff(PAIR, 0.5))),
+    (lambda: mi.compose(PAIR), "it must be a trade-off function known by a formula"),
+    *((lambda pair=pair: bands.compare_curves(*pair), "thresholds were chosen after the scores") for pair in ((FREE, PAIR), (PAIR, FREE))),
+    *((lambda pair=pair: bands.compare_curves(*pair), "ended by what they showed") for pair in ((ENDED, PAIR), (PAIR, ENDED))),
+    (lambda: FREE.compare(mi.GaussianTradeOff(1.0)), "thresholds were chosen after the scores"),
+    (lambda: PAIR.compare(PAIR, finite_size=0.1), "finite_size is given, but claim is a played curve"),
+    (lambda: PAIR.compare(PAIR, kind="limit"), r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"),
+    (lambda: bands.compare_curves(PAIR, PAIR).verdict_for("equality"), "kind is 'equality', but this comparison is of 'ordering'"),
+    *((lambda two=two: curve_of(*two), "holds 0 and 1 alone, as labels do") for two in ((COINS, AUDITED), (AUDITED, COINS.astype(int)))),
     (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential(1.0), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), fair := mi.Bernoulli(0.5, d=40_000), n=10**4, target=np.ones(40_000)).exact(mi.LikelihoodRatio(mi.EmpiricalMean(), fair, 10**4)), "tables of 40,000 coordinates with 1,0"),

@@ -152,20 +152,6 @@ def test_a_warning_of_a_wide_interval_rounds_it_outwards() -> None:
         assert (below, above) == pytest.approx((low, high), abs=1e-3)
 
 
-def test_labels_in_the_place_of_scores_are_refused() -> None:
-    labels = np.repeat([0.0, 1.0], 50)
-    values = labels + np.random.default_rng(0).normal(size=100)
-    for named in ((labels, values), (values, labels.astype(int))):
-        with pytest.raises(ValueError, match="holds 0 and 1 alone, as labels do"):
-            curve_of(*named)
-    assert curve_of(labels, np.roll(labels, 3)).out_games == 100  # a yes/no attack
-    assert curve_of(labels, values[1:]).out_games == 100
-    with pytest.raises(ValueError, match="must both be given by name; of scores s with labels y"):
-        EmpiricalTradeOff.from_scores(y_true=labels, y_score=values)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    with pytest.raises(TypeError, match="from_scores has no argument 'colour'"):
-        EmpiricalTradeOff.from_scores(out_scores=labels, in_scores=values, colour=1)  # pyright: ignore[reportCallIssue, reportArgumentType]
-
-
 @pytest.mark.usefixtures("no_screen")
 def test_the_plotted_band_is_the_band() -> None:
     from matplotlib import pyplot

@@ -74,27 +74,6 @@ def test_the_verdict_on_two_played_curves(name: str) -> None:
             assert "means" not in str(result)
 
 
-@pytest.mark.evidence
-def test_the_numbers_beside_an_order() -> None:
-    result = compare_curves(STRONG(), PLAIN())
-    assert result.gap == pytest.approx(0.5, abs=0.1)
-    assert result.alpha_range[0] < 0.011
-    assert 0.75 < result.alpha_range[1] < 0.8  # the FNR of the first is 0.01 there
-    assert (result.games_to_confirm() or 0) > 10**7  # for a tolerance of 0.02
-    assert STRONG().compare(PLAIN(), 0.3, least_rate=0.2).alpha_range[0] > 0.2
-    item, other = (compare_curves(PLAIN(), PLAIN(), independent=text) for text in (True, False))
-    assert item.interval[1] < 0.85 * other.interval[1]  # independent runs need fewer games
-    assert "independent, as stated" in str(item)
-    assert "may depend on each other" in str(other)
-    for wrong, words in (
-        ({"independent": 1}, "independent is 1; it must be True or False"),
-        ({"finite_size": 0.1}, "finite_size is given, but claim is a played curve"),
-        ({"kind": "limit"}, r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            STRONG().compare(PLAIN(), **wrong)  # pyright: ignore[reportCallIssue, reportArgumentType]
-
-
 def test_few_games_are_inconclusive() -> None:
     few = compare_curves(STRONG(games=10), PLAIN(games=10))
     assert (few.verdict, few.detectable_gap) == ("INCONCLUSIVE", math.inf)
@@ -225,15 +204,3 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert (
         result.low[middle] <= -float(ndtri(result.alpha[middle])) - float(ndtri(beta)) <= result.high[middle]
     )
-
-
-def test_thresholds_or_games_that_what_was_seen_chose_are_refused() -> None:
-    free = EmpiricalTradeOff.from_scores(out_scores=[0.0, 1.0, 2.0], in_scores=[1.0, 2.0, 3.0])
-    ended = EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
-    for wrong, words in (
-        (free, "thresholds were chosen after the scores"),
-        (ended, "ended by what they showed"),
-    ):
-        for pair in ((wrong, curve(1.0)), (curve(1.0), wrong)):
-            with pytest.raises(ValueError, match=words):
-                compare_curves(*pair)

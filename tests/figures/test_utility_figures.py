@@ -25,27 +25,6 @@ def given(monkeypatch: pytest.MonkeyPatch, accuracies: dict[float, float]) -> No
 
 
 @pytest.mark.evidence
-def test_bars_of_two_threat_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    noises = kaissis_utility.needed(kaissis_utility.TASKS["a"], "quick")
-    given(monkeypatch, {noises["DPTM"]: 0.3, noises["RTM"]: 0.4})
-    monkeypatch.setenv(data.DIRECTORY, str(tmp_path))
-    assert command.main(["kaissis_fig4", "--seed", "7", "--out", str(tmp_path)]) == 0
-    caption, rows = read(tmp_path / "kaissis_fig4.csv")
-    epsilon = kaissis_utility.promised_epsilon(noises["RTM"], 0.05, 80, 1e-5)
-    assert epsilon > 1.0
-    for stated in (
-        "Fig. 4a:", "5 seeds from 7", "0.300 ± 0.016 (DPTM), 0.400 ± 0.016 (RTM); the paper has 0.67 (DPTM) and 0.81 (RTM)",
-        "the data directory lacks snli_1.0.zip; c (ImageNet, ResNet-18", "lacks Imagenet32_train_npz.zip and Imagenet32_val_npz.zip",
-        f"keeps ε = {epsilon:.2f}, not 1 (CIFAR-10).",
-    ):  # fmt: skip
-        assert stated in caption
-    assert [(row["threat_model"], row["panel"]) for row in rows] == [("DPTM", "a")] * 5 + [("RTM", "a")] * 5
-    # What is missing, and states of other trainings, are reported in a sentence.
-    monkeypatch.delenv(data.DIRECTORY)
-    assert command.main(["leemann_fig3", "kaissis_fig4", "--out", str(tmp_path)]) == 2
-
-
-@pytest.mark.evidence
 def test_all_panels_are_trained_by_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From files in the published formats to the picture: three data sets of some records, four trainings of each.
 

@@ -7,12 +7,6 @@ from sims.hunt_bench import SEARCHERS, Score, run_hunt_bench
 from sims.planted import BASES, DEFECTS, damaged_statement, true_statement
 
 
-def test_there_are_enough_of_them() -> None:
-    assert len(DEFECTS) >= 20
-    assert len(BASES) >= 15
-    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS)
-
-
 @pytest.mark.evidence
 @pytest.mark.parametrize("name", BASES)
 def test_a_true_statement_is_confirmed(name: str) -> None:
