@@ -163,8 +163,9 @@ def test_more_tails_lie_within_their_bounds(seed: int) -> None:
     [
         (uniforms(20, 0.0), [-7.0, -0.1, 0.0, 4.0, 9.0]),
         (normal_with_laplace(4, 0.25, 0.5, 0.0), [0.5, 4.0, 30.0]),
+        (exponentials(21, 2, 1.0, 1.0), [1.0, 5.0, 20.0, 42.0, 44.0, 100.0, 400.0]),
     ],
-    ids=["Irwin-Hall", "normal with Laplace"],
+    ids=["Irwin-Hall", "normal with Laplace", "exponentials"],
 )
 def test_tails_to_eleven_digits(game: tuple[RowsTransform, Tail], places: list[float]) -> None:
     law, tail = InvertedLaw(game[0]), game[1]
