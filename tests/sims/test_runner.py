@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.engine.describe import array_digest
 from sims.runner import run, store_path
 from sims.study import Study
 from tests.sampler_laws import same
@@ -46,25 +45,6 @@ def test_another_study_of_the_same_name_is_refused(tmp_path):
     run(SMALL, 100, directory=tmp_path)
     with pytest.raises(ValueError, match=r"small-4\.npz belongs to another run, which differs in attack"):
         run(Study("small", "", other, SMALL.games, seed=4), 100, directory=tmp_path)
-
-
-def before_the_grid(games):
-    """Counts as they were stored before thresholds were rounded: on others than a pilot finds now."""
-    edges = run(SMALL, 1).edges + 1e-9
-    text = {**array_digest(edges), "source": "pilot"}
-    nothing = np.zeros(edges.size + 1, np.int64)
-    return mi.play(
-        *build(), games, 4, edges=mi.Histogram(edges, nothing, nothing, {"edges": text}), progress=False
-    )
-
-
-def test_a_stored_study_keeps_the_thresholds_that_it_was_begun_with(tmp_path):
-    path = store_path(SMALL, 4, tmp_path)
-    before_the_grid(20_000).save(path)
-    assert same(run(SMALL, 50_000, directory=tmp_path), before_the_grid(50_000), manifest=True)
-    assert same(mi.Histogram.load(path), before_the_grid(50_000), manifest=True)
-    assert "rule" not in mi.Histogram.load(path).manifest["edges"]
-    assert run(SMALL, 100).manifest["edges"]["rule"] == 4
 
 
 def test_thresholds_of_another_study_serve_without_a_pilot(tmp_path, monkeypatch):

@@ -10,16 +10,6 @@ from sims.__main__ import main
 from sims.studies import STUDIES
 
 
-@pytest.mark.evidence
-def test_run_stores_and_resumes(tmp_path, capsys):
-    arguments = ["run", "azize_fig2_hard", "--seed", "3", "--out", str(tmp_path)]
-    assert main([*arguments, "--games", "100"]) == 0
-    assert main([*arguments, "--games", "2e2", "--chunk", "50"]) == 0
-    printable = capsys.readouterr().out
-    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient fidelity (table)" in printable
-    assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
-
-
 def claim_of(name):
     study = STUDIES[name]
     assert study.claim is not None

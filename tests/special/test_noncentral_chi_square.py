@@ -72,7 +72,8 @@ def test_the_table_is_that_of_poisson_mixtures() -> None:
     few = (REFERENCE.centre <= 30.0) & (REFERENCE.d <= 50.0) & [v > mp.mpf("1e-30") for v in REFERENCE.value]
     assert np.count_nonzero(few) > 100
     for k in np.flatnonzero(few)[::9]:
-        again = mixture(REFERENCE.x[k], REFERENCE.d[k], REFERENCE.centre[k], bool(REFERENCE.upper[k]))
+        x, d, centre = (float(value[k]) for value in REFERENCE.point())
+        again = mixture(x, d, centre, bool(REFERENCE.upper[k]))
         assert abs(again / REFERENCE.value[k] - 1) < 1e-15  # as many digits as were read
 
 

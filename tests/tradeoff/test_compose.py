@@ -13,17 +13,6 @@ from scipy.stats import norm
 import mipsim as mi
 
 
-def test_the_blind_curve_is_the_identity() -> None:
-    curve, fprs = mi.FoldedLaplaceTradeOff(1.0), np.geomspace(1e-12, 1.0, 40)
-    assert mi.compose(curve, mi.GaussianTradeOff(0.0)) is curve
-    assert mi.compose(curve) is curve
-    blind = mi.compose(curve, mi.LaplaceTradeOff(0.0))
-    low, high = blind.beta_bounds(fprs)
-    least, most = curve.beta_bounds(fprs)
-    assert (low <= most).all()
-    assert (least <= high).all()
-
-
 @pytest.mark.parametrize(
     ("sigma", "rate", "steps"), [(2.0, 0.5, 300_000), (0.5, 0.5, 60_000), (0.3, 0.9, 20_000)]
 )
@@ -78,11 +67,6 @@ def test_exact_powers_hold_what_rounding_adds() -> None:
         # The check can fail: without the allowance for rounding the truth is outside.
         low, high = bare.advantage_bounds()
         assert not low <= advantage <= high
-
-
-@pytest.mark.filterwarnings("error")
-def test_what_tells_all_is_not_composed() -> None:
-    assert mi.compose(mi.ApproxDPTradeOff(0.0, 1.0), mi.LaplaceTradeOff(1.0)).beta(0.3) == 0.0
 
 
 @pytest.mark.evidence
