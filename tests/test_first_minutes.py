@@ -22,30 +22,6 @@ def test_an_attack_for_another_number_of_records_is_warned_of(attack: type) -> N
         GAME.exact(attack(DATA, n=11, target=GAME.target))
 
 
-def test_a_class_or_counts_in_the_wrong_place_get_a_single_sentence() -> None:
-    attack = mi.CovarianceScore(DATA, n=10, target=GAME.target)
-    counts = mi.play(GAME, attack, games=1000, progress=False)
-    with pytest.raises(ValueError, match="mechanism is the class EmpiricalMean; it must be a mechanism"):
-        mi.FixedTarget(mi.EmpiricalMean, DATA, n=10, target=np.zeros(3))
-    with pytest.raises(ValueError, match="attack is the class CovarianceScore"):
-        mi.play(GAME, mi.CovarianceScore, games=1000)
-    kinds: Any = mi.GaussianTradeOff, mi.FixedTarget, mi.Gaussian
-    curve, game, law = kinds
-    wrong: dict[str, Callable[[], object]] = {
-        "claim is the class GaussianTradeOff": lambda: counts.tradeoff().compare(curve),
-        "claim is the class Gaussian.*, or text": lambda: mi.audit([0.0], [1], design="one-run", claim=curve),
-        "game is the class FixedTarget; it must be a game": lambda: mi.play(game, attack, games=1),
-        "data is the class Gaussian": lambda: mi.FixedTarget(mi.EmpiricalMean(), law, n=9, target=[0]),
-        "moments is the class Gaussian": lambda: mi.CovarianceScore(law, n=9),
-        "an entry of curves is the class Gaussian": lambda: mi.compose(curve),
-    }
-    for words, call in wrong.items():
-        with pytest.raises(ValueError, match=f"{words}.*: call the class$"):
-            call()
-    with pytest.raises(ValueError, match=r"claim is Histogram.*counts.tradeoff\(\)"):
-        GAME.exact(attack).compare(counts)  # pyright: ignore[reportArgumentType]
-
-
 def _played(**wrong: Any) -> object:
     return mi.play(GAME, mi.CovarianceScore(DATA, n=10, target=GAME.target), games=1000, **wrong)
 

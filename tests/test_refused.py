@@ -255,6 +255,18 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: PAIR.compare(PAIR, kind="limit"), r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"),
     (lambda: bands.compare_curves(PAIR, PAIR).verdict_for("equality"), "kind is 'equality', but this comparison is of 'ordering'"),
     *((lambda two=two: curve_of(*two), "holds 0 and 1 alone, as labels do") for two in ((COINS, AUDITED), (AUDITED, COINS.astype(int)))),
+    # A class in the place of its instance.
+    *((call, f"{words}.*: call the class$") for words, call in (
+        ("mechanism is the class EmpiricalMean; it must be a mechanism", lambda: mi.FixedTarget(mi.EmpiricalMean, DATA, n=10, target=np.zeros(3))),
+        ("attack is the class CovarianceScore", lambda: mi.play(GAME, mi.CovarianceScore, games=1000)),
+        ("claim is the class GaussianTradeOff", lambda: PAIR.compare(mi.GaussianTradeOff)),
+        ("claim is the class Gaussian.*, or text", lambda: mi.audit([0.0], [1], design="one-run", claim=mi.GaussianTradeOff)),
+        ("game is the class FixedTarget; it must be a game", lambda: mi.play(mi.FixedTarget, ATTACK, games=1)),
+        ("data is the class Gaussian", lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian, n=9, target=[0])),
+        ("moments is the class Gaussian", lambda: mi.CovarianceScore(mi.Gaussian, n=9)),
+        ("an entry of curves is the class Gaussian", lambda: mi.compose(mi.GaussianTradeOff)),
+    )),
+    (lambda: exact().compare(counted()), r"claim is Histogram.*counts.tradeoff\(\)"),
     (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential(1.0), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), fair := mi.Bernoulli(0.5, d=40_000), n=10**4, target=np.ones(40_000)).exact(mi.LikelihoodRatio(mi.EmpiricalMean(), fair, 10**4)), "tables of 40,000 coordinates with 1,0"),
