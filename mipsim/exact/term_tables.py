@@ -40,12 +40,6 @@ _KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = (
 def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """A sum of a single term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
     Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
-
-    >>> import mipsim as mi, numpy as np
-    >>> data = mi.Bernoulli(np.linspace(0.25, 0.75, 100))
-    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=200, target=data.easiest_target())
-    >>> print(round(game.exact(mi.LikelihoodRatio(game.mechanism, data, 200)).beta(0.1), 6))
-    0.7...
     """
     result = count_tables(problem)
     if result is None:

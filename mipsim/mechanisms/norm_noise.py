@@ -75,9 +75,6 @@ def draw_noise(key: PRNGKeyArray, sigma: Array, moment: float, scale: Array | fl
     r, > 0, without unit: ||.|| counts in sigmas; `radius`: a member of `RADII`.
 
     Source: Izzo, Yoon, Arik, Zou (2024), corollary 10; the density of theorem 9 has the radius Gamma(d, scale).
-
-    >>> draw_noise(jax.random.key(0), jnp.ones(3), 2.0, 1.0, "gamma").shape
-    (3,)
     """
     key_y, key_r = jax.random.split(key)
     y = general_normal(key_y, moment, sigma.shape)

@@ -118,7 +118,7 @@ def test_the_bounds_hold_the_distribution_s_own_law(name, mechanism):
     assert hold_the_truth(result, exact)
 
 
-@pytest.mark.parametrize("n", [30, 100_000])
+@pytest.mark.parametrize("n", [30, pytest.param(100_000, marks=pytest.mark.evidence)])
 def test_a_mean_of_few_and_of_many(n):
     exact, result = both("exponential", mi.EmpiricalMean(), n, np.array([1.0, 1.0]))
     assert result.error_bound < 1e-3

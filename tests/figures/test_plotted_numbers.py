@@ -74,6 +74,7 @@ def test_every_figure_is_plotted(
             assert 0.0 <= float(row["band_low"]) <= float(row["tpr"]) <= float(row["band_high"]) <= 1.0
 
 
+@pytest.mark.evidence
 def test_the_predictions_are_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The CSV's curves for rho, from the formulas as the paper and the correction give them."""
     monkeypatch.setattr(runner, "run", normal_counts)

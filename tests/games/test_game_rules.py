@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from tests.contracts.family import compiled
 from tests.law_agreement import has_frequencies
 from tests.scope import in_exact_scope  # noqa: F401
 from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
@@ -38,7 +39,7 @@ RECORDS = np.column_stack([np.arange(6), [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]]).astype
 
 def played(game: mi.Subset, member: bool, games: int) -> tuple[np.ndarray, np.ndarray]:
     keys = jax.random.split(jax.random.key(4), games)
-    target, output = jax.jit(jax.vmap(lambda key: game.play(key, jnp.asarray(member))))(keys)
+    target, output = compiled(jax.vmap(game.play, (0, None)))(keys, jnp.asarray(member))
     return np.asarray(target), np.asarray(output)
 
 

@@ -8,6 +8,7 @@ from scipy.stats import norm
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
+from tests.contracts.family import compiled
 from verify.kaissis.laws.relaxed_laws import lira
 
 
@@ -23,7 +24,7 @@ def test_shadows_are_releases_without_the_record():
     """And the attacker is handed the known answer only."""
     played, keys = game(shadows=3), jax.random.split(jax.random.key(0), 4000)
     with exact_scope():
-        known, sample = map(np.asarray, jax.vmap(lambda key: played.play(key, True))(keys))
+        known, sample = map(np.asarray, compiled(jax.vmap(lambda key: played.play(key, True)))(keys))
     assert (known == 1.0).all()
     assert sample.shape == (4000, 4, 1)
     assert np.all(np.abs(sample.mean(axis=0)[:, 0] - [3.0, 1.0, 1.0, 1.0]) < 6.2 / np.sqrt(4000))

@@ -189,8 +189,10 @@ def descent(**changes: Any) -> nn.Descent:
     ("sampling", "n", "outputs"),
     [
         ("fixed", 9, 4),
-        ("fixed", 33, 4),
-        *(pytest.param(*row, marks=pytest.mark.evidence) for row in (("fixed", 9, 2), ("shuffled", 9, 4))),
+        *(
+            pytest.param(*row, marks=pytest.mark.evidence)
+            for row in (("fixed", 33, 4), ("fixed", 9, 2), ("shuffled", 9, 4))
+        ),
         *(pytest.param("shuffled", *row, marks=pytest.mark.slow) for row in ((9, 2), (33, 4))),
     ],
 )
@@ -226,6 +228,7 @@ def test_a_linear_classifier_takes_the_steps_of_any_network(
         assert np.abs(wrong - plain).max() > 1e-3
 
 
+@pytest.mark.evidence
 def test_games_that_are_played_in_turn_score_as_games_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of a block, whose trainings share the first residuals, against game after game by automatic differentiation; a target that
     is not in the batch is seen.
@@ -265,15 +268,8 @@ TRAININGS: dict[str, tuple[nn.Network, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "linear",
-        pytest.param("convolutional", marks=pytest.mark.evidence),
-        pytest.param("linear, all records in each step", marks=pytest.mark.evidence),
-        pytest.param("Poisson batches with noise", marks=pytest.mark.evidence),
-    ],
-)
+@pytest.mark.evidence
+@pytest.mark.parametrize("name", TRAININGS)
 def test_trainings_that_share_steps_are_those_by_themselves(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +301,7 @@ def test_trainings_that_share_steps_are_those_by_themselves(
         assert computed == alike + 3 * (4 - alike) < 12
 
 
+@pytest.mark.evidence
 def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of 20 images, image by image or in parts of 8, the last filled up, to the rounding of float32; a single other image is seen."""
     images, _, _ = digits()

@@ -79,6 +79,7 @@ def test_algorithm_3_orders_targets_on_real_gradients(of_digits: Victim) -> None
         assert (own > rest.mean(axis=0)).all(), "a target speaks for itself"
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_known_vectors_give_the_scores_of_gradients_written_out(
     attack: str, of_digits: Victim, attacked_digits: Any

@@ -169,6 +169,7 @@ def test_a_training_goes_on_to_the_bits_of_one_run_and_no_other_training_does(
         nn.train(**arguments, epochs=3, checkpoint=path)
 
 
+@pytest.mark.evidence
 def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() -> None:
     """Images with many equal pixels, all together and by themselves; largest pixels that do not share a gradient are seen, or a kernel 3% off."""
     images = jnp.round(IMAGES)

@@ -35,6 +35,7 @@ def test_ratios_are_of_the_same_repeat(monkeypatch):
     assert short.baseline == "long"
 
 
+@pytest.mark.evidence
 def test_the_kernel_in_c_plays_the_same_game(monkeypatch, capsys):
     """With each of its generators: their sums have the law of alias rows, whose mean and variance are sums over coordinates."""
     with monkeypatch.context() as patch:

@@ -106,6 +106,7 @@ def test_nothing_is_overwritten(tmp_path, three, whole):
     assert out.stat().st_mtime_ns == written  # the same sum is left as it is
 
 
+@pytest.mark.evidence
 def test_on_the_command_line(tmp_path, capsys, whole):
     name = "azize_counterexample_scalar_product"
     for i in range(2):

@@ -32,6 +32,7 @@ def test_a_run_ends_with_intervals_and_a_claim(capsys):
     assert verdict == f"INCONCLUSIVE as an equality: {claim!r}"
 
 
+@pytest.mark.evidence
 def test_a_run_stops_as_soon_as_a_claim_is_decided_and_resumes(tmp_path, capsys):
     """mu is 1 by theorem 3.1: a claim of 2 is refuted at the first look, 8,192 games, and the theorem is not decided by 10,000."""
     arguments = ["run", "azize_fig2_easy", "--games", "10000", "--out", str(tmp_path / "a")]

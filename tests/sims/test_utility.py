@@ -45,6 +45,7 @@ def test_steps_of_all_noises_are_those_of_single_networks() -> None:
     assert not np.allclose(result[:, 0], result[:, 1], rtol=0, atol=1e-2), "the small clip shortens some"
 
 
+@pytest.mark.evidence
 def test_noise_costs_accuracy_and_a_seed_fixes_the_bits() -> None:
     train = partial(accuracies, LAYER, np.array([0.0, 100.0]), np.full(2, 50.0), batch=50, steps=40, rate=0.2)
     plain, drowned = train(seed=0)
@@ -72,6 +73,7 @@ def test_numbers_are_stored_and_computed_anew_for_other_settings(tmp_path: Path)
     assert len(calls) == 6
 
 
+@pytest.mark.evidence
 def test_a_sweep_has_the_noise_of_its_run(tmp_path: Path) -> None:
     """GMIP by the lesser noise is no worse than its parts allow; where equation 9 needs none it is the noiseless run."""
     run = leemann_utility.Run(18, 400.0, 100, 400, 5)

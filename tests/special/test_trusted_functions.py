@@ -253,10 +253,11 @@ def test_no_other_function_is_used() -> None:
             if isinstance(node, ast.ImportFrom) and node.module in ("scipy.special", "scipy.stats"):
                 kind = "" if node.module == "scipy.special" else "stats."
                 used |= {kind + name.name for name in node.names}
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("special", "scipy.special"):
-                used.add(node.attr)
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("stats", "scipy.stats"):
-                used.add(f"stats.{node.attr}")
+            if isinstance(node, ast.Attribute):
+                owner = getattr(
+                    node.value, "id", getattr(node.value, "attr", "")
+                )  # special, or scipy.special
+                used |= {"special": {node.attr}, "stats": {f"stats.{node.attr}"}}.get(owner, set())
     known = {
         name.split(".")[0] if not name.startswith("stats") else ".".join(name.split(".")[:2])
         for name in TABLE

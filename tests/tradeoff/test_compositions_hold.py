@@ -57,6 +57,14 @@ NUMBERS: dict[str, tuple[Callable[[], mi.AbstractTradeOff], Ask, float, float, f
 }  # fmt: skip
 
 
+SAMPLED = mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1)
+CURVES = [
+    *(steps(*row) for row in ((1.0, 0.01, 1000), (0.5, 0.2, 10), (0.05, 0.5, 100))),
+    mi.compose(SAMPLED, copies=100),
+    mi.compose(SAMPLED, mi.GaussianTradeOff(0.5), mi.ApproxDPTradeOff(0.1, 1e-9)),
+]
+
+
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_of_a_composition(name: str) -> None:
@@ -67,19 +75,7 @@ def test_a_number_of_a_composition(name: str) -> None:
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(
-    "curve",
-    [
-        steps(1.0, 0.01, 1000),
-        steps(0.5, 0.2, 10),
-        steps(0.05, 0.5, 100),
-        mi.compose(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1), copies=100),
-        mi.compose(
-            mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1),
-            mi.GaussianTradeOff(0.5),
-            mi.ApproxDPTradeOff(0.1, 1e-9),
-        ),
-    ],
-    ids=range(5),
+    "curve", [*CURVES[:4], pytest.param(CURVES[4], marks=pytest.mark.evidence)], ids=range(5)
 )
 def test_moments_enclose_what_a_lattice_says(curve: Any, turned: bool) -> None:
     for delta in (0.3, 1e-5, 1e-12):
