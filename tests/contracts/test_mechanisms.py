@@ -12,6 +12,7 @@ import scipy.stats
 import mipsim as mi
 from mipsim import mechanisms
 from tests.contracts.family import agree, compiled, exported
+from tests.law_agreement import follows
 from tests.scope import in_exact_scope  # noqa: F401
 
 stats: Any = scipy.stats  # its stubs type every frozen law as discrete
@@ -168,3 +169,14 @@ def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
         assert not wrapped.has_exact_law
         assert mi.FixedTarget(wrapped, mi.Bernoulli([0.3, 0.8]), 4, [1.0, 0.0]).exact_round() is None
     assert not mi.PoissonSubsampled(mi.SGDStep(0.5, 1.0), 0.5).has_exact_law  # a clipped step needs its rows
+
+
+@pytest.mark.parametrize("moment", [0.5, 1.0, 4.0])
+def test_norm_noise_has_the_directions_of_the_cone_measure(moment: float) -> None:
+    """|u_1|^M / 2 ~ Beta(1/M, 1/M), which the radius hides in the coordinates; 1.2 M is seen."""
+    noise, zeros = mi.NormNoise(MEAN, 1.0, [1.0, 3.0], moment), jnp.zeros((2, 2))
+    draw = compiled(jax.vmap(lambda key: noise.release(key, zeros)))
+    powers = np.abs(np.asarray(draw(jax.random.split(jax.random.key(3), RELEASES))) / [1.0, 3.0]) ** moment
+    share = powers[:, 0] / powers.sum(axis=1)
+    assert follows(share, stats.beta(1 / moment, 1 / moment).cdf)
+    assert not follows(share, stats.beta(1 / (1.2 * moment), 1 / (1.2 * moment)).cdf)
