@@ -17,6 +17,7 @@ from mipsim.engine.random.counter import run_draws
 from mipsim.engine.samplers.literal import literal_sampler
 from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
+from tests.contracts.family import compiled
 from tests.law_agreement import FAILURE
 from tests.sampler_laws import has_law, moved
 
@@ -48,7 +49,7 @@ def batches(descent: nn.Descent, n: int, times: int, seed: int = 0) -> np.ndarra
     with exact_scope():
         keys = jax.random.split(jax.random.key(seed), times)
         records = np.arange(n, dtype=float)[:, None]
-        result = jax.jit(jax.vmap(lambda key: descent.release(key, records).gradients[:, 0]))(keys)  # pyright: ignore[reportArgumentType]
+        result = compiled(jax.vmap(lambda key: descent.release(key, records).gradients[:, 0]))(keys)  # pyright: ignore[reportArgumentType]
     sums = np.rint(np.asarray(result, float) * descent.batch).astype(int)
     return sums[..., None] >> np.arange(n) & 1
 
@@ -179,6 +180,33 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
     has_law(played, projected, moved(projected))
 
 
+@pytest.mark.evidence
+def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
+    """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
+    images, _, _ = digits()
+    network = nn.layered((8, 8, 1), (6,), 10)
+    start = network.start(2)
+    known = mi.ShrunkMoments(
+        nn.per_example_gradients(network, start, images.x[:200], images.y[:200], part="last")
+    )
+    descent = nn.Descent(network, start, images.x, images.y, batch=4, steps=3, rate=0.5)
+    with exact_scope():
+        steps = descent.release(jax.random.key(1), np.arange(12.0)[:, None])  # pyright: ignore[reportArgumentType]
+    attack, expected, turned = mi.CovarianceScore(known, n=4), 0.0, 0.0
+    for parameters, mean in zip(*steps, strict=True):
+        here = network.with_flat(start, parameters)
+        own = nn.per_example_gradients(network, here, images.x[20:21], images.y[20:21], part="last")[
+            0
+        ].astype(float)
+        last = np.asarray(network.flat(network.with_flat(start, mean), "last"), float)
+        expected += float(attack.score(own, last))  # pyright: ignore[reportArgumentType]
+        turned += float(attack.score(own, -last))  # pyright: ignore[reportArgumentType]
+    for printed, wanted in ((False, expected), (True, turned)):
+        summed = nn.SummedOverSteps(descent, attack, part="last", printed_sign=printed)
+        result = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
+        assert result == pytest.approx(wanted, rel=1e-4)
+
+
 def descent(**changes: Any) -> nn.Descent:
     images, softmax, begin = digits()
     how = {"batch": 4, "steps": 2, "rate": 0.1} | changes
@@ -215,7 +243,7 @@ def test_a_linear_classifier_takes_the_steps_of_any_network(
 
     def played(*records: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         with exact_scope():
-            play = jax.jit(jax.vmap(some.release))
+            play = compiled(jax.vmap(some.release))
             seen = [play(keys, jnp.asarray(of)) for of in records]
         return [(np.asarray(steps.parameters), np.asarray(steps.gradients)) for steps in seen]
 

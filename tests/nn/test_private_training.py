@@ -126,17 +126,15 @@ def test_an_example_with_views_is_clipped_once() -> None:
     """Its gradient is the mean over its views, shortened afterwards; clipping each view first is the control."""
     network, start = small()
     views, clip, count = 4, 0.5, 10
-    for memory in (views * example_bytes(network), 2**29):
-        x, y = jnp.asarray(X).reshape(count, views, 6), jnp.asarray(Y[:count])
-        result = mean_gradient(
-            network, start, network.flat(start), x, y, clip=clip, memory=memory, views=views
-        )
-        rows = nn.per_example_gradients(network, start, X, np.repeat(Y[:count], views))
-        means = rows.reshape(count, views, -1).mean(axis=1)
-        by_hand = (means * np.minimum(1.0, clip / np.linalg.norm(means, axis=1))[:, None]).mean(axis=0)
-        first = rows * np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
-        assert np.allclose(result, by_hand, rtol=0, atol=1e-6)
-        assert not np.allclose(result, first.mean(axis=0), rtol=0, atol=1e-3)
+    memory = views * example_bytes(network)
+    x, y = jnp.asarray(X).reshape(count, views, 6), jnp.asarray(Y[:count])
+    result = mean_gradient(network, start, network.flat(start), x, y, clip=clip, memory=memory, views=views)
+    rows = nn.per_example_gradients(network, start, X, np.repeat(Y[:count], views))
+    means = rows.reshape(count, views, -1).mean(axis=1)
+    by_hand = (means * np.minimum(1.0, clip / np.linalg.norm(means, axis=1))[:, None]).mean(axis=0)
+    first = rows * np.minimum(1.0, clip / np.linalg.norm(rows, axis=1))[:, None]
+    assert np.allclose(result, by_hand, rtol=0, atol=1e-6)
+    assert not np.allclose(result, first.mean(axis=0), rtol=0, atol=1e-3)
 
 
 def test_views_are_mirrored_and_shifted_with_equal_probability() -> None:

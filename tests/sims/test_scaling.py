@@ -14,6 +14,7 @@ def model(case: Case, repeats: int) -> Cost:
     return Cost(case, 1e-9 * case.games * case.d / case.devices, 0.5, 1.5, 2**28 + 1000 * case.d)
 
 
+@pytest.mark.evidence
 def test_the_slopes_of_a_known_machine(monkeypatch, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(scaling, "cost_of", model)
