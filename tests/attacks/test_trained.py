@@ -73,10 +73,3 @@ def test_the_referee_uses_it_and_confirms_no_bound_by_it():
 
     verdicts = [str(rf.judge(statement(c), at={"mu": 1.5}, games=50_000).verdict) for c in (0.9, 1.1)]
     assert verdicts == ["REFUTED", "INCONCLUSIVE"]
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("shape", [(), pytest.param((2, 2), marks=pytest.mark.slow)])
-def test_outputs_of_any_shape(shape):
-    game = mi.TwoInputs(lambda key, x: x[0] + jax.random.normal(key, shape), [0.0], [1.0])
-    assert mi.play(game, mi.trained_attack(game, 500), 1000, 0, progress=False).games == 1000

@@ -12,7 +12,7 @@ import pytest
 
 from mipsim import data
 from mipsim.data import published
-from mipsim.data.files import DataError, lacking, sampled
+from mipsim.data.files import DataError, sampled
 from mipsim.data.images import imagenet_batch
 from mipsim.data.text import hashed_bags, hashed_pairs, labelled_pairs
 from tests.data.conftest import PAIRS, jsonl, npz, small_files, zipped
@@ -138,17 +138,6 @@ def test_archives_without_a_member_or_that_are_none_are_reported(
     pretend(small, monkeypatch, "imagenet32", "Imagenet32_val_npz.zip", bytes(whole))
     with pytest.raises(DataError, match=r"Imagenet32_val_npz.zip cannot be read"):
         data.imagenet("test", small)
-
-
-def test_imagenet_is_not_fetched(small: Path) -> None:
-    assert data.fetch("imagenet32", small) == ()
-    assert lacking(published.PUBLISHED["imagenet32"], small) == ()
-    (small / "imagenet32/Imagenet32_val_npz.zip").unlink()
-    with pytest.raises(DataError, match=r"Imagenet32_val_npz.zip is not fetched: .*terms"):
-        data.fetch("imagenet32", small)
-    assert not (small / "imagenet32/Imagenet32_val_npz.zip").exists()
-    assert lacking(published.PUBLISHED["imagenet32"], small) == ("Imagenet32_val_npz.zip",)
-    assert len(lacking(published.PUBLISHED["imagenet32"])) == 2, "no data directory is named"
 
 
 def test_some_records_are_always_the_same_and_evenly_sampled(small: Path) -> None:

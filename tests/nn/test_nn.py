@@ -1,6 +1,5 @@
 """Networks, the gradient of every example, and training that goes on where it was killed."""
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -116,23 +115,6 @@ def test_a_training_that_overflows_stops_and_keeps_its_last_good_state(tmp_path:
             nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path)
     assert path.read_bytes() == retained
     assert np.isfinite(network.flat(nn.train(**arguments, epochs=4, rate=0.1, checkpoint=path))).all()
-
-
-@pytest.mark.parametrize("package", ["flax", "optax"])
-def test_without_the_packages_the_sentence_says_what_brings_them(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = importlib.import_module
-
-    def absent(name: str, *rest):
-        if name.partition(".")[0] == package:
-            raise ModuleNotFoundError(f"No module named '{package}'", name=package)
-        return plain(name, *rest)
-
-    monkeypatch.setattr(importlib, "import_module", absent)
-    fresh = nn.linear((8, 8, 3), 4)
-    with pytest.raises(ImportError, match=rf'need the package {package}, .*"mipsim\[nn\]" brings it'):
-        nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
 
 
 def test_a_training_goes_on_to_the_bits_of_one_run_and_no_other_training_does(

@@ -57,6 +57,17 @@ def test_it_is_a_trade_off_function(member: mi.AbstractTradeOff) -> None:
     assert (beta[1:-1] <= (1 - share) * beta[:-2] + share * beta[2:] + 1e-12).all()
 
 
+@members
+def test_its_inverse_exchanges_the_error_rates(member: mi.AbstractTradeOff) -> None:
+    """Where the curve falls strictly; an FNR 3% off has another FPR."""
+    alpha = np.array([0.02, 0.1, 0.3, 0.55, 0.8])
+    near = [member.beta(alpha * share) for share in (0.99, 1.0, 1.01)]
+    alpha = alpha[(near[1] > 1e-6) & (near[0] > near[1] + 1e-9) & (near[1] > near[2] + 1e-9)]
+    beta, turned = member.beta(alpha), member.inverse()
+    np.testing.assert_allclose(turned.beta(beta), alpha, rtol=1e-3)
+    assert (np.abs(turned.beta(0.97 * beta) / alpha - 1.0) > 2e-3).all()
+
+
 @pytest.mark.evidence
 @members
 def test_shapes_scalars_and_copies(member: mi.AbstractTradeOff) -> None:
