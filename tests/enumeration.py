@@ -7,9 +7,26 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 
+import mipsim as mi
+
 Law = dict[tuple[int, ...], float]
+
+
+class Weighted(mi.AbstractLinearAttack):
+    """A linear score with any weights and offset."""
+
+    w: np.ndarray = eqx.field(converter=np.asarray)
+    start: float = 0.0
+
+    def weights(self, target: Any) -> Any:
+        return jnp.asarray(self.w)
+
+    def offset(self, target: Any) -> Any:
+        return jnp.asarray(self.start)
 
 
 def literal_sums(p: Sequence[float], n: int, target: Sequence[int] | None, chosen: int | None = None) -> Law:

@@ -267,6 +267,8 @@ CALLS: list[tuple[Callable[[], object], str]] = [
         ("an entry of curves is the class Gaussian", lambda: mi.compose(mi.GaussianTradeOff)),
     )),
     (lambda: exact().compare(counted()), r"claim is Histogram.*counts.tradeoff\(\)"),
+    (lambda: ENDED.compare(PAIR), "numbers of games fixed beforehand"),
+    (lambda: mi.EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((2, 2))), r"earlier_counts has shape \(2, 2\); it must have shape \(4, 1\)"),
     (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential(1.0), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), fair := mi.Bernoulli(0.5, d=40_000), n=10**4, target=np.ones(40_000)).exact(mi.LikelihoodRatio(mi.EmpiricalMean(), fair, 10**4)), "tables of 40,000 coordinates with 1,0"),

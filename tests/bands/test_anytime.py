@@ -137,27 +137,18 @@ def test_the_quick_look_agrees_with_the_intervals() -> None:
             )
 
 
-def test_every_number_of_a_curve_is_wider_and_says_so() -> None:
+def test_every_number_of_a_curve_is_wider() -> None:
     counts = [0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000
     fixed, anytime = (
         EmpiricalTradeOff.from_counts(*counts, earlier_counts=e) for e in (None, np.zeros((4, 2)))
     )
-    for name in ("advantage_interval", "auc_interval"):
-        (low, high), (least, most) = getattr(fixed, name)(), getattr(anytime, name)()
+    intervals = [(curve.advantage_interval(), curve.auc_interval(), curve.compare(GaussianTradeOff(1.0)).interval) for curve in (fixed, anytime)]  # fmt: skip
+    for (low, high), (least, most) in zip(*intervals, strict=True):
         assert least < low < high < most
-    claim = GaussianTradeOff(1.0)
     for bound in ("mu_lower_bound", "advantage_lower_bound", "auc_lower_bound", "eta_lower_bound"):
         assert 0.0 < getattr(anytime, bound)() < getattr(fixed, bound)()
     assert 0.0 < anytime.epsilon_lower_bound(1e-5) < fixed.epsilon_lower_bound(1e-5)
-    (low, high), (least, most) = fixed.compare(claim).interval, anytime.compare(claim).interval
-    assert least < low < high < most
-    assert all(
-        "at every number of games at once" in str(shown) for shown in (anytime, anytime.compare(claim))
-    )
-    with pytest.raises(ValueError, match="numbers of games fixed beforehand"):
-        anytime.compare(fixed)
-    with pytest.raises(ValueError, match=r"earlier_counts has shape \(2, 2\); it must have shape \(4, 2\)"):
-        EmpiricalTradeOff.from_counts(*counts, earlier_counts=np.zeros((2, 2)))
+    assert "at every number of games at once" in str(anytime)
 
 
 def test_an_exact_law_of_this_size_is_held_against_the_counts() -> None:

