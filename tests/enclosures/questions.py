@@ -217,7 +217,9 @@ def of_noise(rng: Rng) -> Question:
     return Question(f"{find.__name__}{target} with {given}", answer)
 
 
-KINDS = [of_training] * 6 + [of_composition] * 5 + [of_account] * 2 + [of_noise] * 3 + [of_epochs]
+# In this order, so that a seed keeps its question.
+KINDS = [of_training] * 6 + [of_composition] * 5 + [of_account] * 2 + [of_noise] * 3
+KINDS += [of_training] * 2 + [of_epochs] + [of_training] * 3
 
 
 def question(seed: list[int]) -> Question:

@@ -14,20 +14,6 @@ from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
 MEAN = mi.EmpiricalMean()
 
 
-def everything(key: jax.Array, records: jax.Array) -> jax.Array:
-    """A mechanism without any privacy: the records themselves."""
-    return records
-
-
-def test_the_routes_that_a_game_offers() -> None:
-    bernoulli, uniform, target = mi.Bernoulli(0.5, d=2), mi.Uniform(0.0, 1.0, d=2), np.ones(2)
-    assert mi.FixedTarget(MEAN, bernoulli, 4, target).has_exact_law
-    assert not mi.FixedTarget(MEAN, uniform, 4, target).has_exact_law
-    assert not mi.FixedTarget(everything, bernoulli, 4, target).has_exact_law
-    assert not mi.RandomTarget(mi.GaussianNoise(everything, 1.0), bernoulli, 4).has_exact_law
-    assert mi.RandomTarget(mi.GaussianNoise(MEAN, 1.0), bernoulli, 4).has_exact_law
-
-
 def test_the_attacker_knows_the_second_input() -> None:
     game = mi.TwoInputs(lambda key, answers: answers, [0.0, 0.0], [1.0, 2.0])
     counts = mi.play(game, lambda target, output: jnp.sum(target * output), 100, edges=[2.5], progress=False)

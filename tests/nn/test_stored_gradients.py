@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from mipsim import data, nn
-from sims.gradients import victim
-from sims.stored_values import stored_folder, storing_in
 
 DIGITS = data.digits()
 NETWORK = nn.linear((8, 8, 1), 10)
@@ -68,17 +66,3 @@ def test_a_corrupt_file_or_none_of_a_folder_is_refused(tmp_path):
             gradients(tmp_path)
     with pytest.raises(ValueError, match=r"checkpoint is '.*00003.npz' \(.*\); it must be a folder"):
         gradients(file, reduce=lambda rows: 1 / 0)  # before any work
-
-
-def test_a_victim_is_the_same_with_stored_values(tmp_path):
-    settings = {"convolutions": False, "part": "trained", "references": 200}
-    with storing_in(tmp_path):
-        folder = stored_folder("gradients-digits")
-    whole = victim("digits", DIGITS, **settings)
-    for _ in range(2):
-        result = victim("digits", DIGITS, **settings, store=folder)
-        assert result.scores.tobytes() == whole.scores.tobytes()
-        assert result.mahalanobis.tobytes() == whole.mahalanobis.tobytes()
-    assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.npz")) == [
-        f"gradients-digits/{what}/00000.npz" for what in ("distances", "scores")
-    ]

@@ -1,11 +1,9 @@
 import errno
 
-import numpy as np
 import pytest
 
 import sims.runner
 from mipsim._words import printable as path_shown
-from mipsim.data import DataError
 from sims.__main__ import main
 from sims.studies import STUDIES
 
@@ -48,30 +46,6 @@ def test_a_run_stops_as_soon_as_a_claim_is_decided_and_resumes(tmp_path, capsys)
     assert f"INCONCLUSIVE as an equality: {claim_of('azize_fig2_easy')!r}" in text
     assert main(arguments) == 2
     assert "which differs in until" in capsys.readouterr().err
-
-
-QUICK = ("azize_fig2_hard", "azize_fig2_noise_0.5", "azize_fig6_n0_10", "azize_misspecified_far", "leemann_fig2a_650", "kaissis_d50")  # fmt: skip
-"""Studies whose exact laws take a second at most; those of ratios and sub-samples take ten."""
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
-        for name in STUDIES
-        if STUDIES[name].claim
-    ],
-)
-def test_the_claim_of_a_study_is_near_its_exact_law(name):
-    """Within .01 probits: no chance is in it, and what the limits miss at these sizes is .004 at most."""
-    try:
-        game, attack = STUDIES[name].build()
-        law = game.exact(attack)
-    except (ValueError, DataError) as error:
-        pytest.skip(str(error)[:80])
-    rates = np.linspace(0.02, 0.5, 9)
-    assert np.abs(law.probit_beta(rates) - claim_of(name).probit_beta(rates)).max() < 0.01
 
 
 @pytest.mark.parametrize(
