@@ -74,10 +74,9 @@ def test_a_number_of_a_composition(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    "curve", [*CURVES[:4], pytest.param(CURVES[4], marks=pytest.mark.evidence)], ids=range(5)
-)
-def test_moments_enclose_what_a_lattice_says(curve: Any, turned: bool) -> None:
+@pytest.mark.parametrize("k", [0, *(pytest.param(k, marks=pytest.mark.evidence) for k in range(1, 5))])
+def test_moments_enclose_what_a_lattice_says(k: int, turned: bool) -> None:
+    curve: Any = CURVES[k]
     for delta in (0.3, 1e-5, 1e-12):
         low, high = (curve.inverse() if turned else curve).epsilon_bounds(delta)
         least, most = epsilon_by_moments(curve.losses.directed(turned), math.log(delta))
