@@ -3,7 +3,6 @@
 import pytest
 
 from mipsim import referee as rf
-from sims.hunt_bench import SEARCHERS, Score, run_hunt_bench
 from sims.planted import BASES, DEFECTS, damaged_statement, true_statement
 
 
@@ -33,14 +32,3 @@ def test_defects_are_detected() -> None:
         for seed in range(10)
     ]
     assert sum(result) >= 0.9 * len(result)
-
-
-@pytest.mark.evidence
-def test_the_bench_scores_every_searcher(monkeypatch, capsys, tmp_path) -> None:
-    monkeypatch.setattr("sims.hunt_bench.DEFECTS", DEFECTS[:1])
-    monkeypatch.setattr("sims.hunt_bench.QUICK_PROBES", 40)
-    scores = run_hunt_bench(quick=True, file=str(tmp_path / "scores.json"))
-    assert {score.searcher for score in scores} == set(SEARCHERS)
-    assert all(isinstance(score, Score) and 0 <= score.detected <= score.seeds for score in scores)
-    assert "only for d < 3" in capsys.readouterr().out
-    assert (tmp_path / "scores.json").read_text(encoding="utf-8").startswith("[")
