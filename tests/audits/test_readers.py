@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from mipsim.audits.tables import LONGEST_ROW
 from mipsim.referee.command import main
 
 VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
+LIST, LABELS = VALUES.tolist(), MEMBER.tolist()
 
 
 def rows(header: str, *columns: object) -> str:
@@ -76,29 +78,20 @@ def test_columns(tmp_path: Path, text: str) -> None:
 PLAIN = rows("score,member", VALUES, MEMBER)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+MANY_MARKS, NAN = PLAIN + '"\n",' * (LONGEST_ROW // 3), float("nan")
+BAD: list[tuple[str, Any, str, str]] = [
+    *(("s.csv", text, "", re.escape(words)) for text, words in (
         ("", "it is empty"),
         ("score,member\n", "it is empty"),
-        (
-            "score,member\n0,53,1\n",
-            "line 2 has 3 cells where the header has 2; if numbers of it have decimal commas, such as '0,53', write decimal points; else",
-        ),
-        (
-            "score;member\n0.5;1\n0,53;1\n",
-            "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53",
-        ),
-        (
-            "score;member\n" + "1,234;1\n2,345;0\n" * 60,
-            "column 'score' holds '1,234' in data row 1; it must hold numbers without commas, 1234 or 1.234",
-        ),
+        ("score,member\n0,53,1\n", "line 2 has 3 cells where the header has 2; if numbers of it have decimal commas, such as '0,53', write decimal points; else"),
+        ("score;member\n0.5;1\n0,53;1\n", "column 'score' holds '0,53' in data row 2; it must hold numbers with a decimal point, 0.53"),
+        ("score;member\n" + "1,234;1\n2,345;0\n" * 60, "column 'score' holds '1,234' in data row 1; it must hold numbers without commas, 1234 or 1.234"),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2; the file may be cut off"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
         (PLAIN + "nan,1\n", "column 'score' holds NaN in data row 121; NaN is refused"),
         (PLAIN + ",1\n", "column 'score' holds '' in data row 121; it must hold numbers"),
         (PLAIN + "1_0,1\n", "column 'score' holds '1_0' in data row 121; it must hold numbers"),
-        (PLAIN + '"\n",' * (LONGEST_ROW // 3), "a row of it has more than 1,048,576 characters"),
+        (MANY_MARKS, "a row of it has more than 1,048,576 characters"),
         (PLAIN + "0.1,maybe\n", "column 'member' holds 'maybe' in data row 121; it must hold 1/0, True/False, yes/no"),
         (PLAIN + "0.1,2\n", "column 'member' holds '2' in data row 121"),
         (rows("score,member,cluster", VALUES, MEMBER, ["a"] * 7 + [""] + ["b"] * 112), "cluster is empty at index 7"),
@@ -108,14 +101,49 @@ PLAIN = rows("score,member", VALUES, MEMBER)
         (rows("score,member", VALUES[:60], MEMBER[:60]), "scores holds 60 scores; an audit needs 100 at least"),
         (rows("score,member", VALUES, MEMBER * 0), 'member is 0 throughout: all scores are of the world "out"'),
         (rows("score,member", VALUES * 0 + 0.5, MEMBER), "scores all equal 0.5"),
-    ],
-)  # fmt: skip
-def test_bad_columns(tmp_path: Path, text: str, words: str) -> None:
-    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"s\.csv: ") as error:
-        read_scores(tmp_path / "s.csv")
-    assert words in str(error.value)
-    assert "\n" not in str(error.value)
+    )),
+    *(("s.npz", arrays, "", re.escape(words)) for arrays, words in (
+        ({"scores": VALUES}, "not clear: 'scores'; name them, as columns='score=scores,member=NAME'"),
+        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as columns='members=members,non_members=non_members'"),
+        ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
+        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
+        ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
+        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "array 'scores' holds 'a' in data row 1; it must hold numbers"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),
+        ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
+    )),
+    *(("s.json", text, "", r"s\.json: ") for text in (
+        "[[[[" * 100_000, '{"score": [1], "score": [2]}', "[1, 2]", "5", '{"score": [null], "member": [1]}', '{"score": [[1], [2, 3]], "member": [1, 0]}',
+        json.dumps({"score": [10**400] * 120, "member": LABELS}), json.dumps({"score": [NAN] * 120, "member": LABELS}),
+        '{"score": {"0": 1, "1": 2}, "member": {"1": 1, "0": 0}}',
+        json.dumps({"score": [True, *range(119)], "member": LABELS}), json.dumps({"score": ["\u0661", *map(str, range(119))], "member": LABELS}),
+    )),
+    *(("s.csv", PLAIN, columns, words) for columns, words in (
+        ("score=score", "must name score and member .* of 'score', 'member', as columns='score=score,member=member'"),
+        ("member=member", "columns names member; it must name score and member"),
+        ("score=score,member=member,coin=member", "names score, member, coin; it must name score and member"),
+        ("score=score,score=score,member=member", "it must be like"),
+        ("score=score,member=mem", "it has no column 'mem'; it has 'score', 'member'"),
+        ("scor=score,member=member", r"a key of columns is 'scor'; allowed: score, .*did you mean score"),
+    )),
+]  # fmt: skip
+"""(File, its text or arrays, columns that are named, what is said)."""
+
+
+@pytest.mark.parametrize(("name", "content", "columns", "words"), BAD)
+def test_what_holds_no_scores_is_refused_in_a_single_sentence(
+    tmp_path: Path, name: str, content: Any, columns: str, words: str
+) -> None:
+    if isinstance(content, dict):
+        np.savez(tmp_path / name, **content)
+    else:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=words) as error:
+        read_scores(tmp_path / name, columns=columns or None)
+    text = str(error.value)
+    assert columns or f"{name}: " in text
+    assert "\n" not in text
+    assert len(text.replace(str(tmp_path), "")) < 200
 
 
 @pytest.mark.parametrize("words", [("yes", "no"), ("YES", "No"), ("In", "out"), ("TRUE", "FALSE")])
@@ -155,26 +183,6 @@ def test_the_command_that_names_unclear_columns_can_be_pasted(
     with pytest.raises(ValueError, match="name them, as columns=") as error:
         read_scores("s.csv")
     assert str(error.value).endswith(repr(words[-1]))
-
-
-@pytest.mark.parametrize(
-    ("arrays", "words"),
-    [
-        ({"scores": VALUES}, "not clear: 'scores'; name them, as columns='score=scores,member=NAME'"),
-        ({"members": VALUES, "non_members": VALUES, "score": VALUES}, "name them, as columns='members=members,non_members=non_members'"),
-        ({"scores": VALUES, "labels": MEMBER[:5]}, "member has shape (5,); it must have shape (120,)"),
-        ({"scores": VALUES.reshape(60, 2), "labels": MEMBER}, "scores has shape (60, 2)"),
-        ({"scores": VALUES, "labels": MEMBER + 1}, "array 'labels' holds 2 in data row 2"),
-        ({"scores": np.array(["a"] * 120), "labels": MEMBER}, "array 'scores' holds 'a' in data row 1; it must hold numbers"),
-        ({"scores": VALUES, "labels": MEMBER, "clusters": np.ones((120, 2))}, "cluster has shape (120, 2)"),
-        ({"scores": VALUES, "labels": MEMBER, "clusters": np.full(120, np.nan)}, "cluster holds what is no name"),
-    ],
-)  # fmt: skip
-def test_bad_arrays(tmp_path: Path, arrays, words: str) -> None:
-    np.savez(tmp_path / "s.npz", **arrays)
-    with pytest.raises(ValueError, match=r"s\.npz: ") as error:
-        read_scores(tmp_path / "s.npz")
-    assert words in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -261,63 +269,34 @@ def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, name
 
 FRAME = pd.DataFrame({"score": VALUES, "member": MEMBER})
 WORLDS = {"in": VALUES[MEMBER == 1].tolist(), "out": VALUES[MEMBER == 0].tolist()}
-LIST, LABELS = VALUES.tolist(), MEMBER.tolist()
 
 
-def _of_tool(name: str) -> None:
-    """A small file in the working folder, as the tool, the spreadsheet or the notebook writes it."""
-    own = {"score": VALUES, "member": MEMBER}
-    both = [VALUES[world == MEMBER] for world in (1, 0)]
-    rng = np.random.default_rng(0)
-    keep = rng.random((16, 200)) < 0.5
-    raw = rng.normal(size=(16, 200, 2)) + keep[..., None]
-    match name:
-        case "leakpro.csv":
-            pd.DataFrame(
-                {"rank": MEMBER, "audit_index": MEMBER, "risk_score": VALUES, "is_member": MEMBER}
-            ).to_csv(name, index=False)
-        case "leakpro.json":
-            Path(name).write_text(
-                json.dumps(
-                    {
-                        "id": "lira",
-                        "tp": [1],
-                        "signal_values": VALUES[:, None].tolist(),
-                        "true_labels": LABELS,
-                    }
-                )
-            )
-        case "meter.npz":
-            np.savez(name, fpr=VALUES, auc=0.7, scores=VALUES, memberships=MEMBER == 1)
-        case "tensorflow.npz":  # what the command that is printed for a pickle of its results makes
-            np.savez(name, membership_scores_train=both[0], membership_scores_test=both[1])
-        case "scores.npy":
-            np.save(name, raw)
-            np.save("keep.npy", keep)
-        case "lira.npz":
-            np.savez(name, scores=raw[..., 0], keep=keep)
-        case "art.npz":  # what its `infer` returns has shape (n, 1)
-            np.savez(name, inferred_train=both[0][:, None], inferred_test=both[1][:, None])
-        case "canaries.csv":
-            pd.DataFrame({"canary_id": range(120), "inserted": MEMBER == 1, "loss": -VALUES}).to_csv(
-                name, index=False
-            )
-        case "canaries.npz":
-            np.savez(name, in_canary_scores=both[0], out_canary_scores=both[1])
-        case "guard.json":
-            Path(name).write_text(json.dumps({"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]}))
-        case "pandas.csv":
-            pd.DataFrame(own).to_csv(name)
-        case "frame.parquet":
-            pd.DataFrame(own).to_parquet(name)
-        case "excel.csv":
-            cells = (
-                f"{str(x).replace('.', ',')};{'WAHR' if world else 'FALSCH'}"
-                for x, world in zip(LIST, LABELS, strict=True)
-            )
-            Path(name).write_text("Score;Member\r\n" + "\r\n".join(cells), encoding="utf-8-sig", newline="")
-        case "lines.jsonl":
-            pd.DataFrame(own).to_json(name, orient="records", lines=True, double_precision=15)
+OWN, BOTH = {"score": VALUES, "member": MEMBER}, [VALUES[world == MEMBER] for world in (1, 0)]
+KEEP = np.random.default_rng(0).random((16, 200)) < 0.5
+RAW = np.random.default_rng(1).normal(size=(16, 200, 2)) + KEEP[..., None]
+CELLS = "\r\n".join(
+    f"{str(x).replace('.', ',')};{'WAHR' if world else 'FALSCH'}"
+    for x, world in zip(LIST, LABELS, strict=True)
+)
+TOOLS: dict[str, Callable[[str], Any]] = {
+    "leakpro.csv": lambda name: pd.DataFrame({"rank": MEMBER, "audit_index": MEMBER, "risk_score": VALUES, "is_member": MEMBER}).to_csv(name, index=False),
+    "leakpro.json": lambda name: Path(name).write_text(json.dumps({"id": "lira", "tp": [1], "signal_values": VALUES[:, None].tolist(), "true_labels": LABELS})),
+    "meter.npz": lambda name: np.savez(name, fpr=VALUES, auc=0.7, scores=VALUES, memberships=MEMBER == 1),
+    # What the command that is printed for a pickle of its results makes.
+    "tensorflow.npz": lambda name: np.savez(name, membership_scores_train=BOTH[0], membership_scores_test=BOTH[1]),
+    "scores.npy": lambda name: (np.save(name, RAW), np.save("keep.npy", KEEP)),
+    "lira.npz": lambda name: np.savez(name, scores=RAW[..., 0], keep=KEEP),
+    # What its `infer` returns has shape (n, 1).
+    "art.npz": lambda name: np.savez(name, inferred_train=BOTH[0][:, None], inferred_test=BOTH[1][:, None]),
+    "canaries.csv": lambda name: pd.DataFrame({"canary_id": range(120), "inserted": MEMBER == 1, "loss": -VALUES}).to_csv(name, index=False),
+    "canaries.npz": lambda name: np.savez(name, in_canary_scores=BOTH[0], out_canary_scores=BOTH[1]),
+    "guard.json": lambda name: Path(name).write_text(json.dumps({"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]})),
+    "pandas.csv": lambda name: pd.DataFrame(OWN).to_csv(name),
+    "frame.parquet": lambda name: pd.DataFrame(OWN).to_parquet(name),
+    "excel.csv": lambda name: Path(name).write_text(f"Score;Member\r\n{CELLS}", encoding="utf-8-sig", newline=""),
+    "lines.jsonl": lambda name: pd.DataFrame(OWN).to_json(name, orient="records", lines=True, double_precision=15),
+}  # fmt: skip
+"""A small file in the working folder, as the tool, the spreadsheet or the notebook writes it."""
 
 
 @pytest.mark.filterwarnings("ignore:80 of 120 canaries are in")
@@ -345,7 +324,7 @@ def test_a_file_of_any_tool_is_read_by_the_whole_command_that_its_only_refusal_p
 ) -> None:
     """Without a single option the design is missing, which nothing can infer; all else is read, or is in the same command."""
     monkeypatch.chdir(tmp_path)
-    _of_tool(name)
+    TOOLS[name](name)
     assert main(["audit", name]) == 2
     refusal = capsys.readouterr().err.strip()
     assert len(refusal) <= 400
@@ -437,40 +416,6 @@ def test_another_separator_and_what_is_no_header(tmp_path: Path) -> None:
         ValueError, match="several separators; name that of the cells, as separator='semicolon'"
     ):
         read_scores(file)
-
-
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ("score=score", "must name score and member .* of 'score', 'member', as columns='score=score,member=member'"),
-        ("member=member", "columns names member; it must name score and member"),
-        ("score=score,member=member,coin=member", "names score, member, coin; it must name score and member"),
-        ("score=score,score=score,member=member", "it must be like"),
-        ("score=score,member=mem", "it has no column 'mem'; it has 'score', 'member'"),
-        ("scor=score,member=member", r"a key of columns is 'scor'; allowed: score, .*did you mean score"),
-    ],
-)  # fmt: skip
-def test_columns_that_are_none(tmp_path: Path, columns: str, words: str) -> None:
-    (tmp_path / "s.csv").write_text(PLAIN, encoding="utf-8")
-    with pytest.raises(ValueError, match=words) as error:
-        read_scores(tmp_path / "s.csv", columns=columns)
-    assert len(str(error.value).replace(str(tmp_path), "")) < 200
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[[[" * 100_000, '{"score": [1], "score": [2]}', "[1, 2]", "5", '{"score": [null], "member": [1]}', '{"score": [[1], [2, 3]], "member": [1, 0]}',
-        json.dumps({"score": [10**400] * 120, "member": LABELS}), json.dumps({"score": [NAN := float("nan")] * 120, "member": LABELS}),
-        '{"score": {"0": 1, "1": 2}, "member": {"1": 1, "0": 0}}',
-        json.dumps({"score": [True, *range(119)], "member": LABELS}), json.dumps({"score": ["\u0661", *map(str, range(119))], "member": LABELS}),
-    ],
-)  # fmt: skip
-def test_json_that_holds_no_scores(tmp_path: Path, text: str) -> None:
-    (tmp_path / "s.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"s\.json: ") as error:
-        read_scores(tmp_path / "s.json")
-    assert len(str(error.value).replace(str(tmp_path), "")) < 200
 
 
 def test_a_parquet_file_that_is_none_too_long_or_without_its_package(tmp_path: Path, monkeypatch) -> None:

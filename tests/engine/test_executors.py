@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import pickle
 import socket
@@ -7,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -31,7 +30,6 @@ DATA = mi.Bernoulli([0.3, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=10, target=[1.0, 0.0])
 ATTACK = mi.CovarianceScore(DATA, n=10)
 GAMES, CHUNK = 160_000, 16_384
-FORK_FREE = multiprocessing.get_context("spawn")
 
 
 class Here(Executor):
@@ -58,10 +56,6 @@ def played(path=None, **kwargs):
 def stored(folder: Path, name: str, **kwargs) -> bytes:
     played(folder / name, **kwargs)
     return (folder / name).read_bytes()
-
-
-def processes():
-    return ProcessPoolExecutor(1, mp_context=FORK_FREE)
 
 
 def test_the_file_is_that_of_one_run(tmp_path):
@@ -157,12 +151,6 @@ def test_a_machine_without_slurm_says_so(tmp_path):
     assert "Slurm cannot be used here" in run.stderr
 
 
-@pytest.mark.slow
-def test_spawned_processes(tmp_path):
-    with processes() as pool:
-        assert stored(tmp_path, "a", executor=pool) == stored(tmp_path, "b")
-
-
 POOL = """
 import os, sys, time
 from pathlib import Path
@@ -197,18 +185,6 @@ def alive(process: int) -> bool:
         return False
     status = Path(f"/proc/{process}/stat")  # a process that has ended and is waited for by nobody is a zombie
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-@pytest.mark.slow
-def test_loky_carries_a_lambda():
-    loky = pytest.importorskip("loky", reason="loky is not installed: the extra clusters brings it")
-    score = lambda z, output: output @ z  # noqa: E731
-    pool = loky.ProcessPoolExecutor(1)
-    try:
-        item, two = (mi.play(GAME, score, 5000, progress=False, executor=e) for e in (None, pool))
-    finally:
-        pool.shutdown(kill_workers=True)
-    assert same(item, two)
 
 
 def answers(port: int) -> bool:

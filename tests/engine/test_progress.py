@@ -12,7 +12,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import _progress
-from mipsim._progress import ProgressLine, progress_line
+from mipsim._progress import progress_line
 from mipsim.engine.counting import play_range
 
 DATA = mi.Bernoulli([0.3, 0.6])
@@ -102,18 +102,6 @@ def test_rate_and_time_left_are_of_this_run_and_an_interrupt_says_where_it_stopp
     (sample,) = front.outputs
     assert sample[0] == "literal: 60 of 100 games, 1 games/s, 0:40 left"
     assert sample[-1].startswith("stopped at literal: 60 of 100 games")
-
-
-def test_a_hunt_shows_a_single_output(front: Front, capsys: pytest.CaptureFixture[str]) -> None:
-    from mipsim.referee.hunting.search import Search
-
-    search = Search.__new__(Search)
-    statement, budget = SimpleNamespace(name="square"), SimpleNamespace(used=3)
-    search.__dict__.update(statement=statement, budget=budget, line=ProgressLine(True), probes=[], failures=[], judging="")  # fmt: skip
-    search.say(last=True)
-    search.say(last=True)
-    assert front.outputs == [["square: 3 probes, worst gap none yet"] * 2]
-    assert capsys.readouterr() == ("", "")
 
 
 def count(begin, end):

@@ -113,27 +113,25 @@ def middles(words: np.ndarray) -> np.ndarray:
     return ((words >> np.uint64(12)).astype(np.longdouble) + np.longdouble(0.5)) * np.longdouble(2.0**-52)
 
 
-def test_exponentials_are_logarithms_of_uniform_numbers():
-    result, exact = np.asarray(vectorised.exponential(jnp.asarray(WORDS))), -np.log(middles(WORDS))
-    assert (np.abs(result - exact) <= 5.6e-10 * exact).all()
-    assert (result > 0).all()
-    # What the law is off by: an error of its quantiles, times the density there.
-    assert (np.abs(result - exact) * np.exp(-exact)).max() < 2.0**-32
+PI = np.longdouble("3.14159265358979323846264338")
 
 
-def test_sines_are_those_of_uniform_angles():
-    exact = np.sin((middles(WORDS) - 0.5) * np.longdouble("3.14159265358979323846264338"))
-    result = np.asarray(vectorised.sine(jnp.asarray(WORDS)))
-    assert (np.abs(result - exact) <= 2.2e-11 * np.abs(exact)).all()
-    assert (np.abs(result) <= 1.0 + 1e-10).all()
-
-
-def test_a_word_s_normal_has_its_own_radius_and_angle():
-    turned = WORDS * np.uint64(vectorised._TURNS)
-    angle = (middles(turned) - 0.5) * np.longdouble("3.14159265358979323846264338")
-    exact = np.sqrt(-2.0 * np.log(middles(WORDS))) * np.sin(angle)
-    result = np.asarray(vectorised.normal(jnp.asarray(WORDS)))
-    assert (np.abs(result - exact) <= 3.1e-10 * np.abs(exact)).all()
+@pytest.mark.parametrize(
+    ("made", "exact", "error"),
+    [
+        (vectorised.exponential, lambda words: -np.log(middles(words)), 5.6e-10),
+        (vectorised.sine, lambda words: np.sin((middles(words) - 0.5) * PI), 2.2e-11),
+        # A word's normal has its own radius and angle.
+        (vectorised.normal, lambda words: np.sqrt(-2.0 * np.log(middles(words))) * np.sin((middles(words * np.uint64(vectorised._TURNS)) - 0.5) * PI), 3.1e-10),
+    ],
+)  # fmt: skip
+def test_numbers_are_functions_of_uniform_numbers(made, exact, error):
+    result, wanted = np.asarray(made(jnp.asarray(WORDS))), exact(WORDS)
+    assert (np.abs(result - wanted) <= error * np.abs(wanted)).all()
+    if made is vectorised.exponential:
+        assert (result > 0).all()
+        # What the law is off by: an error of its quantiles, times the density there.
+        assert (np.abs(result - wanted) * np.exp(-wanted)).max() < 2.0**-32
 
 
 def test_points_of_words_share_every_rectangle_evenly():

@@ -11,14 +11,12 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.counting import Counter
 from mipsim.engine.random.counter import run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
-from mipsim.engine.row_blocks import by_blocks, rows_of_block
+from mipsim.engine.row_blocks import by_blocks
 from mipsim.engine.row_reading import InseparableError
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
-from tests.engine.test_literal_records import literal_sampler
 from tests.sampler_laws import same
 
 N, BLOCK = 23, 5  # the last block has rows that are no records
@@ -172,26 +170,8 @@ def test_records_are_the_same_bit_for_bit(name: str) -> None:
     assert np.array_equal(jax.jit(by_blocks(play, N, BLOCK))(a_key()), jax.jit(play)(a_key()))
 
 
-def test_a_block_is_part_of_the_records_or_all_of_them() -> None:
-    for rows in (2, 7, 100, 997, 10**6):
-        for width in (1, 40, 5_000, 10**6):
-            height = rows_of_block(rows, width)
-            assert 1 <= height <= rows
-            assert height == 1 or height * width <= 2**12
-
-
 def own_mean(n: int, d: int, of: Mechanism = SEPARABLE["mean"]) -> mi.FixedTarget:
     return mi.FixedTarget(of, mi.Bernoulli(0.3, d=d), n, np.ones(d))
-
-
-@pytest.mark.evidence
-def test_a_separable_game_has_no_memory_for_its_records() -> None:
-    n, d = 500, 1000
-    separable, median = own_mean(n, d), own_mean(n, d, INSEPARABLE["median"])
-    assert literal_sampler(separable).is_separable
-    assert not literal_sampler(median).is_separable
-    assert Counter(literal_sampler(separable), [np.zeros(1)], 0).needs() < 8 * n * d / 4
-    assert Counter(literal_sampler(median), [np.zeros(1)], 0).needs() > 8 * n * d
 
 
 @pytest.mark.evidence

@@ -604,16 +604,6 @@ def test_few_records_on_no_lattice_are_sampled_literally() -> None:
         plays(game, attack, 100, 0, fidelity="sufficient")
 
 
-@pytest.mark.evidence
-def test_a_quadratic_form_in_another_metric_has_no_such_law() -> None:
-    """And the outputs themselves are sampled."""
-    played = [
-        plays(fixed(MEAN, FULL, N, POINT), Distance(metric), 1_000, 0)
-        for metric in (np.linalg.inv(FULL.cov), np.eye(D))
-    ]
-    assert [item.manifest["fidelity"] for item in played] == ["projected", "sufficient"]
-
-
 ATOMS = [0.0, 1.0, np.sqrt(2)]
 TWELVE, THIRTY = (
     np.random.default_rng(1).uniform(0.3, 0.7, 12),

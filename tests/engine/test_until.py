@@ -1,13 +1,7 @@
 """Runs that stop when their verdict is known: where they stop, what they are then, and what they refuse."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +10,6 @@ import pytest
 import mipsim as mi
 from tests.sampler_laws import same
 
-ROOT = Path(__file__).parents[2]
 DATA = mi.Gaussian([0.0], [1.0])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=9, target=[3.0])
 ATTACK = mi.CovarianceScore(DATA, n=9, target=[3.0])
@@ -98,33 +91,6 @@ def test_a_run_that_was_killed_between_two_writes_goes_on_to_the_same_bits(
     for other in (None, mi.GaussianTradeOff(1.2), mi.Until(WRONG, kind="ordering")):
         with pytest.raises(ValueError, match="belongs to another run, which differs in until"):
             played(10**6, other, checkpoint=path)
-
-
-@pytest.mark.system
-def test_a_killed_process_goes_on_to_the_same_bits(tmp_path) -> None:
-    path = tmp_path / "run.npz"
-    code = (
-        "from tests.engine.test_until import GAME, ATTACK, TRUTH, mi\n"
-        f"mi.play(GAME, ATTACK, 3_000_000, until=mi.Until(TRUTH, tolerance=1e-5), chunk=8192, checkpoint={str(path)!r}, progress=False)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-    try:
-        deadline = time.monotonic() + 120
-        while not (path.exists() and mi.Histogram.load(path).games > 40_000):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    held = mi.Histogram.load(path).games
-    until = mi.Until(TRUTH, tolerance=1e-5)
-    resumed, whole = (
-        mi.play(GAME, ATTACK, held + 50_001, until=until, checkpoint=p, progress=False) for p in (path, None)
-    )
-    assert same(resumed, whole, manifest=True)
 
 
 def test_every_interval_of_a_stopped_run_and_of_its_sums_holds_at_all_numbers_of_games(
