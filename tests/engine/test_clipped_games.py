@@ -14,7 +14,7 @@ from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws
 from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.samplers.clipped import chi_of_normal, clipped_sampler, starts
-from tests.engine.kinds import kind_of, problem
+from tests.engine.kinds import problem
 from tests.law_agreement import follows
 
 N, D = 12, 22  # 22: the last group of four is half empty
@@ -45,24 +45,6 @@ def test_scores_are_those_of_the_records_in_float64():
         expected = np.einsum("igrk,ik->g", records, weights) / 90
         expected = expected + float(attack.offset(jnp.asarray(game.target)))
     assert np.abs(scores - expected).max() < 1e-4 * float(np.std(expected))
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    ("game", "sampler"),
-    [
-        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Laplace(np.zeros(20), 1.0), 5, np.ones(20)), "LiteralSampler"),
-        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(1e3, [1.0] * 19 + [2.0]), 5, np.ones(20)), "LiteralSampler"),
-        (mi.FixedTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, np.eye(20)), 5, np.ones(20)), "ClippedLaw"),
-        (mi.RandomTarget(mi.SGDStep(1.0, 1.0), mi.Gaussian(0.0, 1.0, d=20), 5), "LiteralSampler"),
-        (mi.FixedTarget(mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0), mi.Gaussian(0.0, 1.0, d=20), 5, np.ones(20)), "LiteralSampler"),
-    ],
-)  # fmt: skip
-def test_which_sampler_plays(game, sampler):
-    attack = mi.ScalarProduct(np.zeros(20))
-    assert kind_of(game, attack) == sampler
-    played = mi.play(game, attack, 64, progress=False)
-    assert played.manifest["sampler"] == ("literal" if sampler == "LiteralSampler" else "clipped")
 
 
 @pytest.mark.evidence

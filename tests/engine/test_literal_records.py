@@ -1,7 +1,6 @@
 """Literal games as the engine plays them: the laws of their records, and the place of the target."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device
 from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.random.counter import Draws, run_draws
-from mipsim.engine.random.keys import counter_keys
-from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.law_agreement import follows, has_frequencies, has_mean
@@ -148,17 +145,6 @@ def test_a_random_target_is_a_uniform_row_or_a_fresh_record() -> None:
     for row in range(5):
         products = (targets - law.mean) * (records[:, row] - law.mean)
         assert has_mean(products, np.zeros(2), 1.1 * products.var(axis=0))
-
-
-@pytest.mark.evidence
-@pytest.mark.parametrize("shape", [(), (7,), (3, 5), (2, 3, 4)])
-def test_numbers_of_any_shape_are_the_words_of_a_single_sequence(shape: tuple[int, ...]) -> None:
-    with exact_scope("float64"):
-        key = counter_keys(run_draws(7, 0)._replace(games=jnp.arange(1, dtype=jnp.uint64)))[0]
-        a, b, c, e = (int(x) for x in jax.random.key_data(key))
-        start, crossed = (jnp.asarray((high << 32) | low, jnp.uint64) for high, low in ((a, b), (c, e)))
-        flat = splitmix64(start, jnp.arange(int(np.prod(shape)), dtype=jnp.uint64), crossed)
-        assert np.array_equal(jax.random.bits(key, shape, jnp.uint64), flat.reshape(shape))
 
 
 @pytest.mark.evidence

@@ -34,10 +34,6 @@ def inner(key, records):
     return records.mean(0) + np.random.normal(size=2)  # noqa: NPY002
 
 
-def calls_jitted(key, records):
-    return 2.0 * inner(key, records)
-
-
 IMPURE = {
     "NumPy's old generator": (lambda key, r: r.mean(0) + np.random.normal(size=2), r"draws from np\.random while it is traced, once for all games; draw from its key"),  # noqa: NPY002
     "a generator": (lambda key, r: r.mean(0) + GENERATOR.normal(size=2), "draws from a NumPy generator while it is traced, once for all games"),
@@ -193,21 +189,6 @@ def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):
         pytest.raises(ValueError, match=r"another .*game"),
     ):
         play(held(4), checkpoint=tmp_path / "counts.npz")
-
-
-def test_watching_costs_four_traces_once():
-    calls = []
-
-    def counted(key, records):
-        calls.append(1)
-        return records.mean(0)
-
-    key, records = jax.random.key(0), jnp.zeros((3, 2))
-    for _ in range(3):
-        jax.make_jaxpr(lambda k, r: call_pure("mechanism", counted, k, r))(key, records)
-    assert len(calls) == 4 + 3  # two in float32, two in float64
-    call_pure("mechanism", counted, key, records)  # without a trace there is nothing to watch
-    assert len(calls) == 8
 
 
 @pytest.mark.evidence

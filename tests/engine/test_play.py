@@ -1,5 +1,4 @@
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
@@ -18,24 +17,6 @@ def test_worlds_and_pilot_have_streams_of_their_own():
     blind = mi.play(NORMAL, lambda target, output: output[1], 500, edges=edges, progress=False)
     assert not np.array_equal(blind.out, blind.inside)
     assert GAMES != PILOT
-
-
-def test_a_mechanism_and_an_attack_as_plain_functions():
-    def clipped_median(key, records):
-        noise = 0.1 * jax.random.normal(key, records.shape[1:])
-        return jnp.median(jnp.clip(records, -1.0, 1.0), axis=0) + noise
-
-    def score(target, output):
-        return jnp.dot(target, output)
-
-    game = mi.FixedTarget(clipped_median, mi.Gaussian(np.zeros(4), np.ones(4)), n=5, target=3 * np.ones(4))
-    histogram = mi.play(game, score, games=2_000, progress=False)
-    assert histogram.games == 2_000
-    assert histogram.manifest["fidelity"] == "literal"
-    assert histogram.manifest["attack"]["function"]["function"].endswith("score")
-    middles = np.concatenate([[histogram.edges[0]], histogram.edges])
-    # The target lifts the median of five: the means differ by many standard errors.
-    assert histogram.inside @ middles > histogram.out @ middles + 0.1 * 2_000
 
 
 def test_settings_of_jax_are_left_alone_and_do_not_matter():

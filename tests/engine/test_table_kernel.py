@@ -10,14 +10,11 @@ from scipy import stats
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.distributions.binomial_table import binomial_table
-from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.samplers.fixed_point import IMPOSSIBLE, Reach
 from mipsim.engine.samplers.table import pair_law, table_sampler
 from tests.engine.kinds import problem
 
-P = np.array([0.3, 0.55, 0.7])
-DATA, MEAN = mi.Bernoulli(P), mi.EmpiricalMean()
-HALF = mi.Subsampled(MEAN, 0.5)
+MEAN = mi.EmpiricalMean()
 
 
 @pytest.mark.parametrize("random", [False, True])
@@ -86,34 +83,3 @@ def test_pairs_have_their_law_at_any_size() -> None:
                 out, inside = stats.binom.pmf(sums, rows, q), stats.binom.pmf(sums - bit, rows - 1, q)
                 assert np.abs(law[j, 0, bit] - of_bit * out).max() < 1e-9
                 assert np.abs(law[j, 1, bit] - of_bit * inside).max() < 1e-9
-
-
-class Own(mi.AbstractLinearAttack):
-    def weights(self, target):
-        return target[::-1]
-
-    def offset(self, target):
-        return jnp.zeros(())
-
-
-def test_where_it_applies_and_where_it_does_not() -> None:
-    point, n = DATA.easiest_target(), 10
-    fixed, random = mi.FixedTarget(MEAN, DATA, n=n, target=point), mi.RandomTarget(MEAN, DATA, n=n)
-    linear, ratio = mi.CovarianceScore(DATA, n=n), mi.LikelihoodRatio(MEAN, DATA, n=n)
-    noisy, many = mi.GaussianNoise(MEAN, 0.5), mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3)
-    with exact_scope():
-        for game, attack, names in (
-            (fixed, ratio, ("table",)),
-            (mi.FixedTarget(noisy, DATA, n=n, target=point), linear, ("table",)),
-            (random, mi.ScalarProduct([0.5, -1.0, 2.0]), ("table",)),
-            (mi.FixedTarget(noisy, DATA, n=n, target=point), ratio, ("columns", "exact draw")),
-            (mi.FixedTarget(mi.LaplaceNoise(MEAN, 0.5), DATA, n=n, target=point), linear, ("columns", "exact draw")),
-            (mi.FixedTarget(MEAN, mi.Gaussian(np.zeros(3), np.ones(3)), n=n, target=point), linear, ("columns", "exact draw")),
-            (mi.RandomTarget(MEAN, many, n=n), linear, ("columns", "exact draw")),
-            (fixed, mi.FunctionAttack(lambda target, output: output.sum()), ("columns", "exact draw")),
-            (random, mi.CovarianceScore(mi.Gaussian(P, np.eye(3) + 0.5), n=n), ("columns",)),
-            (random, Own(), ("columns",)),
-            (mi.RandomTarget(noisy, DATA, n=n), ratio, ("columns",)),
-        ):  # fmt: skip
-            assert build_sampler(game, attack, "sufficient").name in names
-    assert mi.Subsampled(HALF, 0.5).plain_mean(8) is not None

@@ -108,14 +108,6 @@ def test_every_interval_of_a_stopped_run_and_of_its_sums_holds_at_all_numbers_of
     assert (stopped + more).games == stopped.games + 4000
 
 
-def test_given_edges_need_no_pilot() -> None:
-    counts = played(edges=[0.0, 3.0, 6.0])
-    earlier = counts.tradeoff().earlier_counts
-    assert earlier is not None
-    assert earlier.sum() == 0
-    assert counts.games < 300_000
-
-
 def test_a_score_that_is_nan_is_refused_where_the_run_would_reach_it() -> None:
     import jax.numpy as jnp
 

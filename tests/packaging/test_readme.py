@@ -42,11 +42,6 @@ def scope_of_readme() -> dict[str, object]:
     return scope
 
 
-def test_own_mechanism_takes_ten_lines(readme_blocks: list[str]) -> None:
-    own = next(block for block in readme_blocks if "def " in block)
-    assert len([line for line in own.splitlines() if line.strip() and not line.startswith("#")]) <= 10
-
-
 def test_links_and_pictures_are_there(root: Path) -> None:
     text = (root / "README.md").read_text("utf-8")
     assert "(figures/images/verdict.png)" in text
@@ -69,20 +64,3 @@ def test_the_reference_has_every_public_name(root: Path, monkeypatch) -> None:
     assert {name for name in own if not re.search(rf"mipsim\.([\w.]+\.)?{name}\n", text)} == set()
     assert (root / "docs/reference/index.md").read_text("utf-8").count("\n") > len(reference.PACKAGES)
     assert reference.escaped("|z| of `Point`s") == r"\|z\| of `Point`\ s"
-
-
-def test_the_docstring_of_a_property_stays_whole(root: Path, monkeypatch) -> None:
-    docstring = pytest.importorskip("sphinx.ext.napoleon.docstring", reason="the group `docs` is not here")
-    monkeypatch.syspath_prepend(str(root / "docs"))
-    monkeypatch.setattr(
-        docstring.GoogleDocstring, "_parse", docstring.GoogleDocstring._parse
-    )  # and is put back
-    text = "How many numbers it has: those of all rows.\n\nExamples:\n    >>> 1\n    1\n"
-
-    def read() -> str:
-        return str(docstring.GoogleDocstring(text, what="property", name="numbers"))
-
-    assert "How many numbers it has: those of all rows." not in read()
-    importlib.import_module("_properties").setup(None)
-    assert "How many numbers it has: those of all rows." in read()
-    assert ".. rubric:: Examples" in read()

@@ -54,12 +54,6 @@ def test_pictures_are_small(root: Path, tracked_files: list[Path]) -> None:
     assert (root / "figures/images/verdict.png").stat().st_size < 200_000
 
 
-def test_every_package_of_the_checkout_is_a_package(root: Path) -> None:
-    """tests/figures and the like must not shadow the packages whose names they mirror."""
-    for package in PACKAGES[:-1]:
-        assert (root / package / "__init__.py").is_file()
-
-
 def test_ci_runs_the_readme_commands(root: Path) -> None:
     readme, script = (root / "README.md").read_text("utf-8"), (root / ".ci/run").read_text("utf-8")
     run_tests = "python3 -m pip install uv && uv run pytest"

@@ -3,9 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import mipsim as mi
@@ -13,26 +11,16 @@ from mipsim import referee as rf
 from mipsim._printed import floor
 from mipsim.referee.reporting.page import report
 from mipsim.tradeoff import PiecewiseLinearTradeOff
+from tests.referee.test_judge import statement
 
 NEARLY = mi.BoundedTradeOff(PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0]), mi.GaussianTradeOff(5.0))
 """A curve that is known from above only: the attacker may never err, and errs no more than G_5."""
 
 
-def planted(truth: Any, claimed: Any) -> rf.Statement:
-    return rf.Statement(
-        name="planted",
-        says="x <= 1",
-        source="planted",
-        kind=rf.Bound(),
-        domain={"x": rf.Real(0.0, 1.0)},
-        claimed=claimed,
-        truth=truth,
-    )
-
-
+X = {"domain": {"x": rf.Real(0.0, 1.0)}}
 CAPS = {
-    "a lower bound": planted(lambda x: rf.Number(7.25 + x, unknown="above"), lambda: 1.0),
-    "a curve from above": planted(lambda x: NEARLY, lambda: mi.GaussianTradeOff(1.0)),
+    "a lower bound": statement(rf.Bound(), lambda: 1.0, lambda x: rf.Number(7.25 + x, unknown="above"), **X),
+    "a curve from above": statement(rf.Bound(), lambda: mi.GaussianTradeOff(1.0), lambda x: NEARLY, **X),
 }
 
 
@@ -53,27 +41,3 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     text = json.dumps(data)
     assert f'"gap_is": "at least {floor(result.interval[0], 6)}"' in text
     assert '"gap_is": ""' not in text
-
-
-def test_caps_at_growing_sizes_say_so() -> None:
-    statement = rf.Statement(
-        name="growing",
-        says="x tends to 1.",
-        source="planted",
-        kind=rf.Limit("n", sizes=tuple(100 * 2**k for k in range(8)), tolerance=0.02),
-        domain={"n": rf.Whole(1, 10**6, log=True)},
-        claimed=lambda: mi.GaussianTradeOff(1.0),
-        truth=lambda n: NEARLY,
-    )
-    result = rf.judge(statement, at={}, progress=False)
-    assert result.verdict is rf.Verdict.INCONCLUSIVE
-    assert result.worst is not None
-    assert len(result.worst.parameters["n"]) >= 8
-    assert "Gaps: at least +3.9 at n = 100 to 12800." in result.worst.detail  # equal gaps are written once
-
-
-def test_a_printed_number_says_which_end_it_is() -> None:
-    assert str(rf.Number(0.5, unknown="above")) == "at least 0.5"
-    assert str(rf.Number(0.5, error=0.25, unknown="below")) == "at most 0.75"
-    assert str(rf.Number(0.5, error=0.25)) == "0.5 +- 0.25"
-    assert np.isinf(rf.Number(0.5, unknown="above").high)

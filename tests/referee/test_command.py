@@ -104,21 +104,6 @@ def test_bad_input_is_a_single_sentence_and_exit_code_2(file: Path, capsys, argu
     assert text.count("\n") == 1
 
 
-def test_arguments_that_the_parser_refuses(capsys) -> None:
-    assert main([]) == 2
-    assert main(["--help"]) == 0
-    assert "Exit status" in capsys.readouterr().out
-    assert main(["audit", "x"]) == 2
-    capsys.readouterr()
-    assert main(["jugde", "x"]) == 2
-    text = capsys.readouterr().err
-    assert text.startswith("mipsim: No such command 'jugde'.")
-    assert main(["judge", "x", "--sede", "1"]) == 2
-    text = capsys.readouterr().err
-    assert "--sede" in text
-    assert "--seed" in text
-
-
 def test_a_statement_that_cannot_be_judged_is_exit_code_1(file: Path, capsys) -> None:
     Path("raises.py").write_text(
         FILE.replace("truth=lambda mu, k: mi.GaussianTradeOff(k**0.5 * mu)", "truth=lambda: 1 / 0")

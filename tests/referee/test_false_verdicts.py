@@ -6,6 +6,7 @@ from scipy.special import ndtr, ndtri
 
 import mipsim as mi
 from mipsim import referee as rf
+from tests.referee.test_judge import statement, verdict
 
 G = mi.GaussianTradeOff
 
@@ -13,19 +14,6 @@ G = mi.GaussianTradeOff
 def g_1(fpr):
     """FNR and TPR of G_1 by SciPy."""
     return ndtr(ndtri(1.0 - fpr) - 1.0), ndtr(1.0 - ndtri(1.0 - fpr))
-
-
-def statement(kind, claimed, truth, **more) -> rf.Statement:
-    domain = more.pop("domain", {"mu": rf.Real(0.1, 3.0)})
-    return rf.Statement(
-        name="s", says="so", source="here", kind=kind, domain=domain, claimed=claimed, truth=truth, **more
-    )
-
-
-def verdict(kind, claimed, truth) -> str:
-    result = rf.judge(statement(kind, claimed, truth), at={"mu": 1.0})
-    assert not result.failures, result.failures
-    return str(result.verdict)
 
 
 @pytest.mark.parametrize(

@@ -230,32 +230,7 @@ def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
     assert result.gap == min(result.interval, key=abs) > 1.0
 
 
-@pytest.mark.slow
-def test_true_bounds_by_draws_are_not_refuted() -> None:
-    """200 judgements at confidence 0.99: more than 9 false refutations have probability below 1e-4 (binomial, 2 expected)."""
-    equal = statement(rf.Bound(floor=1e-4), lambda mu: G(mu), samplers)
-    wrong = sum(
-        str(rf.judge(equal, at={"mu": 1.0}, games=2000, seed=seed, confidence=0.99).verdict) == "REFUTED"
-        for seed in range(200)
-    )
-    assert wrong <= 9
-
-
 LIMIT = {"n": rf.Whole(1, math.inf, hunt_to=1e8, log=True), "c": rf.Real(0.5, 2.0)}
-
-
-@pytest.mark.parametrize(
-    ("truth", "expected"),
-    [
-        (lambda n, c: G(1.0 + c * n**-0.5), "CONFIRMED"),
-        (lambda n, c: G(1.05 + c * n**-0.5), "INCONCLUSIVE"),
-        (lambda n, c: G(1.0 + c / math.log(n)), "INCONCLUSIVE"),
-    ],
-)
-def test_limits_are_judged_by_their_rule(truth, expected: str) -> None:
-    result = rf.judge(statement(rf.Limit("n"), lambda n, c: G(1.0), truth, domain=LIMIT), at={"c": 1.0})
-    assert not result.failures
-    assert str(result.verdict) == expected
 
 
 def test_sizes_that_depend_on_the_point_are_all_that_a_limit_asks_for() -> None:
@@ -353,19 +328,6 @@ def test_a_function_that_returns_another_value_at_each_call_is_refused(value: st
             begin()
         assert len(str(error.value)) <= 200
     assert not rf.judge(statement(rf.Bound(), **steady), at={"mu": 1.0}).failures
-
-
-def test_a_game_that_is_another_at_each_call_is_refused() -> None:
-    def game(mu, noise=0.0):
-        played, best, _ = noisy_mean(1.0 + noise)
-        return played, best
-
-    steady, restless = (
-        statement(rf.Bound(), lambda mu: G(5.0), truth) for truth in (game, lambda mu: game(mu, RNG.random()))
-    )
-    assert not rf.judge(steady, at={"mu": 1.0}).failures
-    with pytest.raises(ValueError, match="truth of s returned two values"):
-        rf.judge(restless, at={"mu": 1.0})
 
 
 def test_a_claim_that_is_no_trade_off_function_is_a_finding() -> None:

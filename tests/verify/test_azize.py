@@ -15,13 +15,11 @@ from mipsim.referee.judging.claim import Claim
 from mipsim.referee.judging.gap import gap_between
 from mipsim.referee.kinds import Equality
 from mipsim.theory import azize
-from tests.fourier_terms import density_terms
 from verify.azize.checks.sampled_means import by_difference
 from verify.azize.checks.second_routes import by_digits, by_parity
 from verify.azize.laws.cut_off_laws import law_of, partial_moments
 from verify.azize.laws.enumeration import roc_vertices
 from verify.azize.laws.estimated_moments import (
-    candidates_of,
     effective,
     mean_share,
     random_share,
@@ -33,36 +31,12 @@ from verify.azize.laws.mean_families import MeanProblem, coordinates, leakage
 from verify.azize.laws.moments import mean_error
 from verify.azize.laws.normal_sums import THIRD, NormalCurve, linear_curve, sum_curve, sum_law
 from verify.azize.laws.pooled_scores import Aim, pooled
-from verify.azize.laws.terms import binomial_terms
 from verify.azize.laws.z_moments import World
 from verify.azize.laws.z_problems import GrowingCurve, by_literal_match, revealing_power
 from verify.azize.statements import gdp, optimality
 from verify.berry_esseen import OTHER_LAWS
 
-
-def test_a_bernoulli_ratio_is_linear_in_the_sum_without_error():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        n, p, z = int(rng.integers(2, 400)), float(10 ** rng.uniform(-4, -0.01)), int(rng.integers(2))
-        terms = binomial_terms(n, p, z, 1)
-        linear = 1 + terms.t * terms.deviation / np.sqrt(n)
-        assert np.abs(np.exp(terms.ratio) - linear).max() < 1e-9 * max(1.0, terms.t**2)
-        fourth = terms.out @ (terms.t * terms.deviation / np.sqrt(n)) ** 4
-        assert fourth <= terms.t**4 / n**2 * (3 + (terms.t**2 + terms.t**-2) / n) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("t", [0.0, 1.0, -2.0, 6.0])
-def test_a_density_ratio_is_linear_up_to_what_the_lemma_allows(t):
-    errors = []
-    for n in (400, 6400, 102_400):
-        terms = density_terms(n, lambda u: np.exp(-1j * u) / (1 - 1j * u), 1.0, 1.0, 1.0 + t, 1, points=2**14)
-        h = t / np.sqrt(n)
-        retained = np.abs(terms.deviation) <= np.sqrt(2.2 * np.log(n))
-        error = terms.out[retained] @ (np.exp(terms.ratio) - 1 - h * terms.deviation)[retained] ** 2
-        errors.append(error / (h**2 + 1 / n))
-    assert errors[0] > 4 * errors[1] > 16 * errors[2]
-
-    # A threshold that rejects that output has a level near 1; any other has no level above 0, and so no power.
+# A threshold that rejects that output has a level near 1; any other has no level above 0, and so no power.
 
 
 def test_the_pooled_score_has_the_law_of_sampled_sums():
@@ -195,15 +169,6 @@ def test_partial_moments_are_those_of_numerical_integration():
             assert result == pytest.approx(wanted, abs=1e-9)
 
 
-def test_an_uncentred_matrix_shrinks_candidates_along_the_mean_gradient():
-    """C = A A', mean (m, ..., m): the score of a candidate at x is |x|^2 - (x'v)^2/(1 + v'v), v = A^-1 mean."""
-    roots, picks = candidates_of("Gaussian", 3, 50, None, 2.0, False, 0.0, 4, problems=5)
-    centred, best = candidates_of("Gaussian", 3, 50, None, 2.0, True, 0.0, 4, problems=5)
-    np.testing.assert_array_equal(roots, centred)
-    np.testing.assert_array_equal(best, centred.argmax(axis=1))
-    assert (picks != best).any()
-
-
 def test_no_linear_score_has_more_than_the_covariance_score():
     for draw in range(50):
         problem = linear_problem("random", 3, 1.0, draw)
@@ -251,16 +216,6 @@ def test_the_gap_of_normal_curves_is_their_difference_in_mu():
     assert result.over.value == pytest.approx(0.2 * 50**0.5 - 1.0)
     assert result.over.value == pytest.approx(-result.under.value)
     assert np.ptp(result.over[1:]) < 0.0201 * result.over.value  # what refinement leaves of a gap
-
-
-def test_the_three_ways_to_write_a_rate_agree():
-    curve, alpha = NormalCurve(1.2, 0.9, 0.001, 0.002), np.array([1e-3, 0.2, 0.9])
-    np.testing.assert_allclose(curve.beta(alpha), 1 - curve.tpr_at(alpha), atol=4e-15)
-    np.testing.assert_allclose(stats.norm.ppf(curve.beta(alpha)), curve.probit_beta(alpha))
-    low, high = curve.beta_bounds(alpha)
-    normal = stats.norm.cdf((stats.norm.isf(alpha) - 1.2) / 0.9)
-    assert (low < normal).all()
-    assert (normal < high).all()
 
 
 @pytest.mark.filterwarnings("error")

@@ -11,7 +11,7 @@ from verify.izzo.checks.second_routes import nearer_of_two, planar_draws, three_
 from verify.izzo.laws import laws_with_moments
 from verify.izzo.laws.algorithms import ALGORITHMS
 from verify.izzo.laws.finite_divergences import renyi_divergence
-from verify.izzo.laws.subset_enumeration import finite_eta, half_subsets
+from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.laws.subset_shift import euclidean_shift_eta
 from verify.izzo.statements import MODULES
 from verify.izzo.statements.noise import LEAST, PLAYED, SIDES
@@ -72,26 +72,10 @@ def test_the_joint_reading_of_theorem_8_holds():
         assert conditional is (rf.Verdict.CONFIRMED if name == "constant" else rf.Verdict.REFUTED)
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 9, 30, 301])
-def test_the_proof_of_proposition_11(n):
-    """Its two steps: no other half has A above 1, and the sensitivity is above 2^(n/3)/4."""
-    assert izzo_example.moments(n).variance[1] < 2.0
-    assert izzo_example.sensitivity(n) >= 2 ** (n / 3) / 4
-
-
 @pytest.mark.parametrize("n", [2, 4, 8, 12])
 def test_eta_of_the_fingerprint_is_counted_and_enumerated(n):
     law = ALGORITHMS["1{D_train = D*}"](n)
     np.testing.assert_allclose(finite_eta(law, n), float(izzo_example.fingerprint_eta(n)), atol=1e-15)
-
-
-def test_shared_coins_are_why_theorem_3_needs_its_reading():
-    """A = membership XOR a fair coin has eta 0; f that knows the coin, which is independent of D_train, has eta 1/2."""
-    flags = half_subsets(4)[:, 0]
-    blinded = np.full((len(flags), 2), 0.5)
-    assert finite_eta(blinded, 4).max() == pytest.approx(0.0, abs=1e-15)
-    unblinded = np.eye(2)[flags.astype(int)]
-    assert finite_eta(unblinded, 4).max() == pytest.approx(0.5)
 
 
 def test_lemma_13_has_an_explicit_counterexample():

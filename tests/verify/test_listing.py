@@ -81,16 +81,6 @@ def test_every_statement_is_listed_with_its_kind_and_words() -> None:
     )
 
 
-@pytest.mark.system
-@pytest.mark.parametrize(
-    "argv", [("sims", "list"), ("sims", "--list"), ("sims", "run", "--list"), ("figures", "--list")]
-)
-def test_studies_and_figures_are_listed(argv: tuple[str, ...]) -> None:
-    lines, text = output_of(*argv)
-    assert text[-1].startswith("status 0")
-    assert len(lines) > 15
-
-
 def test_every_listed_point_has_all_parameters():
     """A recorded counterexample leaves out what does not matter there; the register restores it."""
     lacking = [

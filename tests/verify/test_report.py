@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from mipsim import referee as rf
 from mipsim.referee.defect import correction_of
 from verify.judge import Setting, judge
 from verify.report.findings import command_of, findings
@@ -74,46 +73,6 @@ def test_the_data_of_a_refuted_statement(data, broken):
     assert example["command"].endswith("--scale quick --confidence 0.999 --seed 7")
     assert (record["corrected_by"], record["corrects"]) == ("azize-false-corrected", None)
     assert record["same_formula"]
-
-
-def test_the_page_names_every_statement_and_escapes_every_text(written, broken):
-    page = written[0].read_text("utf-8")
-    assert "<script>alert" not in page
-    assert "<b>bold" not in page
-    assert page.count("<script") == 1
-    text = unescape(re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL))
-    for name, item in broken.items():
-        assert f'<section id="{name}"' in page
-        assert item.says in text
-    for message in (
-        'Because <script>alert("x")</script>',
-        "counts are truncated <script>",
-        "Defect: condition, right with a condition that is not stated, or is left out where it is used.",
-        "python -m verify azize-false --at",
-        "Second route: x: ",
-        "points, not searched",
-        "family-wise failure probability",
-        "quick, seed 7",
-    ):
-        assert message in text
-    assert '<p>Corrected by <a href="#azize-false-corrected">azize-false-corrected</a>:</p>' in page
-    assert '<p>Corrects <a href="#azize-false">' in page
-
-
-def test_a_report_of_a_part_has_no_dead_links(broken, tmp_path):
-    folder = ReportFolder(tmp_path, None, broken, SETTING, 5)
-    folder.add(judge(broken["azize-false"], SETTING))
-    folder.finish(interrupted=True)
-    page = (tmp_path / "index.html").read_text("utf-8")
-    assert "<p>Corrected by azize-false-corrected:</p>" in page
-    assert "The run was interrupted: 1 of 5 statements finished" in page
-
-
-def test_a_report_without_statements_is_whole(tmp_path):
-    folder = ReportFolder(tmp_path, None, {}, SETTING, 0)
-    folder.finish(interrupted=True)
-    assert json.loads((tmp_path / "verdicts.json").read_text("utf-8")) == []
-    assert "</html>" in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
@@ -180,20 +139,3 @@ def _titled(text: str, folder: Path) -> str:
     ]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     return unescape(re.findall("<title>(.*?)</title>", dom)[0])
-
-
-def test_a_derivation_is_printed_in_lines_that_fit_a_page():
-    proof = (
-        "Two steps; a < b. (i) First, by (ii), with $y^2$ and "
-        + "many words " * 20
-        + "at its end. (ii) Two.\nThe rest."
-    )
-    square = rf.Statement(
-        name="square", says="x^2 <= x", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 2.0)},
-        claimed=lambda x: x, truth=lambda x: x * x,
-    )  # fmt: skip
-    right = square.corrected(domain={"x": rf.Real(0.0, 1.0)}, says="for x at most 1", derivation=proof)
-    text = findings([rf.judge(item, budget=0) for item in (square, right)], "quick")
-    lines = text[text.index("Why the correction holds:") :].splitlines()[2:]
-    assert all(line.startswith("    ") and len(line) <= 104 for line in lines if line)
-    assert " ".join(line.strip() for line in lines if line) == " ".join(proof.split())
