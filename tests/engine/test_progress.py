@@ -86,24 +86,6 @@ def test_a_notebook_shows_a_single_output(front, monkeypatch, capsys, every, how
     assert not _progress.in_notebook()  # a terminal session of IPython
 
 
-def test_rate_and_time_left_are_of_this_run_and_an_interrupt_says_where_it_stopped(
-    front, monkeypatch
-) -> None:
-    clock = iter([0.0, *[10.0] * 9])
-    monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
-
-    def stopped() -> None:
-        with progress_line("literal", 100, 50, enabled=True) as advance:
-            advance(60)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    (sample,) = front.outputs
-    assert sample[0] == "literal: 60 of 100 games, 1 games/s, 0:40 left"
-    assert sample[-1].startswith("stopped at literal: 60 of 100 games")
-
-
 def count(begin, end):
     return np.array([[end - begin, begin]]), np.zeros(0)
 

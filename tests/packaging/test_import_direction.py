@@ -10,11 +10,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGES = ("mipsim", "sims", "verify", "figures")
-FLOORS = tuple(
-    """_version _words _validation _frozen _signals _files _archives _compiled _samplers _precision _pure _content_seed
-    _family _roots _powers _extras _html_table _verdict _budget _printed _command_line _progress data special sums tradeoff
-    distributions theory mechanisms attacks games forms bands engine nn exact audits _light _public referee __main__""".split()
-)
+FLOORS = (
+    "_version", "_words", "_validation", "_frozen", "_signals", "_files", "_archives", "_compiled", "_samplers",
+    "_precision", "_pure", "_content_seed", "_family", "_roots", "_powers", "_extras", "_html_table", "_verdict",
+    "_budget", "_printed", "_command_line", "_progress", "data", "special", "sums", "tradeoff", "distributions", "theory",
+    "mechanisms", "attacks", "games", "forms", "bands", "engine", "nn", "exact", "audits", "_light", "_public", "referee",
+    "__main__",
+)  # fmt: skip
 """Folders and files of mipsim from the ground up; each may use those before it."""
 
 Graph = dict[str, set[str]]

@@ -1,5 +1,6 @@
 """Games of the same shape are compiled once, whatever numbers their functions close over, and count the same."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -25,32 +26,34 @@ def _counted() -> None:
     jax.monitoring.register_event_duration_secs_listener(count)
 
 
-def played(scale: float, size: int = 3) -> Played:
-    factors = np.full(size, scale)
+def two_inputs(scale: float) -> Played:
+    factors = np.full(3, scale)
 
     def noise(key: Any, shape: Any) -> Any:
         return scale * jax.random.laplace(key, shape)
 
     game = mi.TwoInputs(
-        lambda key, x, shift=0.5 * scale: factors * x + noise(key, x.shape) + shift,
-        [0.0] * size,
-        [1.0] * size,
+        lambda key, x, shift=0.5 * scale: factors * x + noise(key, x.shape) + shift, [0.0] * 3, [1.0] * 3
     )
     value = read("truth", (game, lambda target, output: jnp.sum(output) / scale))
     assert isinstance(value, Played)
     return value
 
 
-def counted(value: Played) -> Any:
-    return mi.play(value.game, value.attack, 5_000, 1, progress=False).tradeoff(confidence=0.9)
+def of_records(bound: float) -> Played:
+    mean = lambda key, x: jnp.clip(x, -1.0, bound).mean(axis=0)  # noqa: E731
+    game = mi.FixedTarget(mean, mi.Gaussian(0.0, 1.0, d=2), n=5, target=[2.0, 2.0])
+    return Played(game, mi.FunctionAttack(lambda target, output: jnp.dot(target, output)))
 
 
-def test_points_of_a_shape_are_compiled_once_and_count_the_same() -> None:
+@pytest.mark.parametrize("played", [two_inputs, of_records])
+def test_points_of_a_shape_are_compiled_once_and_count_the_same(played: Callable[[float], Played]) -> None:
     empirical(played(0.7), 5_000, 1, 0.9)
     before = len(COMPILATIONS)
     shared = empirical(played(2.0), 5_000, 1, 0.9)
     assert len(COMPILATIONS) == before
-    own = counted(played(2.0))
+    value = played(2.0)
+    own = mi.play(value.game, value.attack, 5_000, 1, progress=False).tradeoff(confidence=0.9)
     assert len(COMPILATIONS) > before  # what is not shared is compiled: the counter counts
     assert np.array_equal(shared.alpha, own.alpha)
     assert np.array_equal(shared.beta, own.beta)
@@ -87,21 +90,3 @@ def test_a_global_that_is_bound_anew_makes_another_game(monkeypatch: pytest.Monk
     second = empirical(value(), 5_000, 1, 0.9)
     assert np.abs(first.beta + first.alpha - 1.0).max() < 0.1
     assert np.abs(second.beta + second.alpha - 1.0).max() > 0.9
-
-
-def test_games_of_records_share_too() -> None:
-    data = mi.Gaussian(0.0, 1.0, d=2)
-
-    def value(bound: float) -> Played:
-        game = mi.FixedTarget(
-            lambda key, x: jnp.clip(x, -1.0, bound).mean(axis=0), data, n=5, target=[2.0, 2.0]
-        )
-        return Played(game, mi.FunctionAttack(lambda target, output: jnp.dot(target, output)))
-
-    empirical(value(1.0), 2_000, 1, 0.9)
-    before = len(COMPILATIONS)
-    shared = empirical(value(0.5), 2_000, 1, 0.9)
-    assert len(COMPILATIONS) == before
-    own = value(0.5)
-    own = mi.play(own.game, own.attack, 2_000, 1, progress=False).tradeoff(confidence=0.9)
-    assert np.array_equal(shared.beta, own.beta)
