@@ -13,6 +13,7 @@ from mipsim import referee as rf
 from mipsim.referee.command import main
 from mipsim.referee.judging.games import LEAST_GAMES, affordable_games
 from mipsim.referee.point_sampling import covered
+from mipsim.referee.reporting.page import page
 from mipsim.referee.settings import GAMES
 from mipsim.referee.values import Samplers
 
@@ -38,40 +39,26 @@ def pocket() -> rf.Statement:
 
 
 def test_a_pocket_that_no_point_meets_is_hunted_for_or_not_plainly_confirmed(pocket: rf.Statement) -> None:
-    assert (
-        rf.judge(pocket, progress=False).verdict is rf.Verdict.REFUTED
-    )  # in some hundred probes, not in all of its seconds
+    searched = rf.judge(pocket, progress=False)  # in some hundred probes, not in all of its seconds
+    assert searched.verdict is rf.Verdict.REFUTED
     result = rf.judge(pocket, budget=0)
-    assert str(result.verdict) == "CONFIRMED"  # at these points, which is what it says:
-    assert str(result).startswith("CONFIRMED (held at 68 points, not searched): pocket\n")
-    assert "68 points judged, 4 at corners of the domain, 64 spread over it" in result.how
-    assert "(held at 68 points, not searched)" in result._repr_html_()
+    assert (str(result.verdict), result.extent) == ("CONFIRMED", "held at 68 points, not searched")
+    for shown in (str(result).partition("\n")[0], result._repr_html_(), page([result])):
+        assert result.extent in shown
     assert "failure probability" not in str(result)  # no game was played
     assert result.replay.shell.endswith(" --confidence 0.999")  # neither games nor their seed
-    (word,) = re.findall(r'<small class="extent">(.*?)</small>', page_of(result))
-    assert word == "held at 68 points, not searched"
-
-
-def page_of(result: rf.Outcome) -> str:
-    from mipsim.referee.reporting.page import page
-
-    return page([result])
 
 
 def test_the_command_hunts_what_it_has_judged(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(POCKET, encoding="utf-8")
-    assert main(["judge", "mine.py", "--budget", "1500 probes"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("REFUTED: pocket")
-    assert "100%" not in text
-    assert re.search(r"refuted at \d+ of \d+ judged points; broken at 0 of 64 evenly spread points", text)
-    assert main(["judge", "mine.py", "--budget", "0"]) == 0
-    assert capsys.readouterr().out.startswith("CONFIRMED (held at 68 points, not searched): pocket")
-    assert main(["judge", "mine.py", "--at", '{"x": 0.5, "z": 0.5}']) == 0
-    assert capsys.readouterr().out.startswith("CONFIRMED (held at 1 point, not searched): pocket")
-    assert main(["judge", "mine.py", "--budget", "soon"]) == 2
-    assert "budget is 'soon'" in capsys.readouterr().err
+    for options, says in (
+        (["--budget", "1500 probes"], "REFUTED: pocket"),
+        (["--budget", "0"], "CONFIRMED (held at 68 points, not searched): pocket"),
+        (["--at", '{"x": 0.5, "z": 0.5}'], "CONFIRMED (held at 1 point, not searched): pocket"),
+    ):
+        assert main(["judge", "mine.py", *options]) == 0
+        assert capsys.readouterr().out.startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -97,54 +84,30 @@ def test_a_point_that_assumptions_exclude_is_no_hole() -> None:
     assert covered(whole, [{"x": 1}, {"x": 0}])
 
 
-def test_a_budget_that_bought_few_probes_is_warned_of() -> None:
-    few = rf.hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "20 probes", progress=False)
-    assert few.warning == "the budget of 20 probes bought 20 probes; fewer than 100 say little of a domain"
-    assert "  warning " in str(few)
-    assert "Warning: the budget of 20 probes" in page_of(few)
-    assert not rf.hunt(statement({"x": rf.Real(0.0, 1.0)}, lambda x: x), "100 probes", progress=False).warning
-    assert not rf.hunt(
-        statement({"x": rf.Real(0.0, 2.0)}, lambda x: x), "20 probes", progress=False
-    ).warning  # REFUTED
-    assert not rf.hunt(
-        statement({"x": rf.Choice(0, 1)}, lambda x: x), "20 probes", progress=False
-    ).warning  # all of it
+@pytest.mark.parametrize(
+    ("parameter", "probes", "warns"),
+    [(rf.Real(0.0, 1.0), 20, True), (rf.Real(0.0, 1.0), 100, False), (rf.Real(0.0, 2.0), 20, False), (rf.Choice(0, 1), 20, False)],
+    ids=["few", "enough", "refuted", "the whole domain"],
+)  # fmt: skip
+def test_a_budget_that_bought_few_probes_is_warned_of(parameter: Any, probes: int, warns: bool) -> None:
+    result = rf.hunt(statement({"x": parameter}, lambda x: x), f"{probes} probes", progress=False)
+    assert bool(result.warning) == ("bought 20 probes" in str(result)) == warns
 
 
-def noisy(shift: float) -> tuple[Any, Any]:
-    game = mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), [0.0], [shift])
+def noisy(s: float) -> tuple[Any, Any]:
+    game = mi.TwoInputs(lambda key, x: x + jax.random.laplace(key, x.shape), [0.0], [s])
     return game, lambda target, output: output[0]
 
 
 def test_games_say_what_they_did_not_refute() -> None:
     """A weak attack at six points: nothing "stands at 100%", since a stronger attack may exist."""
-    lines: list[str] = []
-    result = rf.judge(
-        statement({"s": rf.Real(0.1, 1.0)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s)),
-        games=5_000,
-        progress=lines.append,
-        budget=0,
-    )
+    weak = statement({"s": rf.Real(0.1, 1.0)}, noisy, claimed=lambda s: mi.LaplaceTradeOff(s))
+    result = rf.judge(weak, games=5_000, progress=False, budget=0)
     assert str(result.verdict) == "INCONCLUSIVE"
-    assert "not refuted by this attack at 6 of 6 judged points; broken at 0 of 6 evenly spread points" in str(
-        result
-    )
-    assert (
-        "5,000 games in each world at a point; family-wise failure probability 0.001 over these points, 0.000167 for each"
-        in result.how
-    )
+    assert "not refuted by this attack at 6 of 6 judged points" in str(result)
+    assert "0.001 over these points, 0.000167 for each" in result.how
     assert "%" not in str(dict(result.lines)["points"])
-    assert result.worst is not None
-    assert re.fullmatch(
-        r"No exact law is known\. Judged at FPRs within \[\S+, \S+\], gaps at all of them within \[\S+, \S+\]\.",
-        result.worst.detail,
-    )
-    assert rf.gap_in(result, "advantage") == "advantage: cannot be given: the truth is played, not computed"
-    assert not lines or lines[-1] == "x: 6 points judged"
-
-
-def noisy_truth(s: float) -> tuple[Any, Any]:
-    return noisy(s)
+    assert rf.gap_in(result, "advantage").endswith("cannot be given: the truth is played, not computed")
 
 
 def test_slow_games_are_as_many_as_their_time_allows() -> None:
@@ -163,7 +126,7 @@ def test_a_number_of_games_that_the_clock_picked_is_replayed(monkeypatch: pytest
     """Else the replay would play other games than those that decided. Judge and hunt pick each their own number."""
     monkeypatch.setattr("mipsim.referee.judging.judge.affordable_games", lambda *_: 5_000)
     monkeypatch.setattr("mipsim.referee.hunting.hunt.affordable_games", lambda *_: 7_000)
-    noise = statement({"s": rf.Choice(0.4, 0.8)}, noisy_truth, claimed=lambda s: mi.LaplaceTradeOff(s))
+    noise = statement({"s": rf.Choice(0.4, 0.8)}, noisy, claimed=lambda s: mi.LaplaceTradeOff(s))
     judged = rf.judge(noise, progress=False, budget=0)
     assert "5,000 games in each world" in judged.how
     assert judged.replay.shell.endswith(" --games 5000")
@@ -202,23 +165,12 @@ def test_a_gap_is_stated_in_the_requested_unit(tmp_path, monkeypatch, capsys, un
 
 def test_a_point_that_the_search_judged_again_counts_as_a_single_point() -> None:
     """The line "points" and the words beside the verdict name the same number."""
-    item = rf.Statement(
-        name="half", says="x is at most 1000", source="nobody", kind=rf.Bound(), domain={"x": rf.Whole(1, 1000)},
-        claimed=lambda: 1000.0, truth=lambda x: float(x),
-    )  # fmt: skip
-    outcome = rf.judge(item, budget="100 probes")
+    whole = statement({"x": rf.Whole(1, 1000)}, lambda x: float(x), claimed=lambda: 1000.0)
+    outcome = rf.judge(whole, budget="100 probes")
     places = {item.parameters["x"] for item in outcome.judged}
     assert len(places) < len(outcome.judged)
-    assert outcome.extent.startswith(f"held at {len(places)} points; a search")
+    assert outcome.extent.startswith(f"held at {len(places)} points; a search looked at ")
     assert f"held at {len(places)} of {len(places)} judged points" in str(outcome)
-    judged, probed, more = map(
-        int,
-        re.findall(
-            r"^(\d+) points judged.*Then hunted: (\d+) more points probed, (\d+) more judged", outcome.how
-        )[0],
-    )
-    assert judged + more == len(places)
-    assert f"a search looked at {probed} more" in outcome.extent
 
 
 def test_what_fails_at_every_point_alike_is_not_hunted() -> None:

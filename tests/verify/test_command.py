@@ -52,11 +52,6 @@ def test_a_verdict_does_not_depend_on_the_selection(sound, tmp_path):
     assert item == other
 
 
-def test_globs_keep_the_order_of_the_register(sound, tmp_path):
-    assert main(["izzo*", "azize-true", "--out", str(tmp_path), "--scale", "quick"], sound) == 0
-    assert [record["claim"] for record in records_of(tmp_path)] == ["azize-true", "izzo-open", "izzo-curve"]
-
-
 def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
     assert main(["--out", str(tmp_path), "--scale", "quick"], broken) == 1
     out = capsys.readouterr().out

@@ -54,36 +54,12 @@ def test_a_larger_scale_extends_a_smaller_scale(sound, monkeypatch):
     assert sampled("azize-true", 4, 6) != few
 
 
-def test_a_sampled_point_whose_assumptions_fail_is_reported(make):
-    def where(x: float) -> bool:
-        if x > 0.4:
-            raise RuntimeError("no such law")
-        return True
-
-    outcome = judge(make("c", where=where, points=()), SETTING)
-    assert len(outcome.judged) + len(outcome.failures) == SAMPLES[0]
-    assert "no such law" in outcome.failures[0].error
-    assert outcome.verdict == "INCONCLUSIVE"
-
-
 def test_an_outcome_says_which_points_were_sampled(sound):
     outcome = judge(sound["azize-false"], SETTING)
     assert [item.sampled for item in outcome.judged] == [False, False] + [True] * SAMPLES[0]
     assert [single.name for single in outcome.judged][:3] == ["holds", "breaks", "sampled 1"]
     alone = judge(sound["azize-false"], SETTING, [rf.Point({"x": 0.2, "law": "Bernoulli"})])
     assert [point.verdict for point in alone.judged] == ["CONFIRMED"]
-
-
-def test_a_deferred_assumption_is_evaluated_at_listed_points(make):
-    defer_where = make(
-        "c",
-        where=lambda x: x < 0.4,
-        defer_where=True,
-        points=tuple({"x": x, "law": "Bernoulli"} for x in (0.3, 0.5)),
-    )
-    outcome = judge(defer_where, SETTING)
-    assert [item.at["x"] for item in outcome.failures] == [0.5]
-    assert "where of c excludes" in outcome.failures[0].error
 
 
 def test_the_second_route_runs_at_the_counterexample_that_is_shown_alone(sound):
