@@ -2,19 +2,26 @@
 
 import errno
 import os
+import re
+import signal
+import sys
 import tempfile
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import mipsim as mi
 from mipsim import _files
 from mipsim.engine.checkpoint import store
+from sims.__main__ import main
 from tests.engine.long_run import run
-from tests.faults import campaigns
+from tests.faults import campaigns, hostile_files, hostile_words, processes
 from tests.faults.__main__ import LONG
 from tests.faults.children import start
+from tests.faults.controls import CONTROLS
+from tests.faults.same_counts import digest
 
 
 def hold(figures):
@@ -119,3 +126,72 @@ def test_counts_beyond_an_int64_are_refused():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             call()
+
+
+# Signals, closed streams, and what a user may have set: a few of each by default, all of them with -m slow.
+
+SHORT = ("clipped-law", "random-table")
+FLAGS = {
+    "jax_numpy_dtype_promotion": "strict",
+    "jax_numpy_rank_promotion": "raise",
+    "jax_random_seed_offset": 5,
+    "jax_transfer_guard": "disallow",
+    "jax_disable_jit": True,
+    "jax_debug_nans": True,
+    "jax_default_prng_impl": "rbg",
+}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return digest(SHORT)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("flag", FLAGS)
+def test_no_setting_changes_a_count(flag, plain):
+    before = getattr(jax.config, flag, None)
+    jax.config.update(flag, FLAGS[flag])
+    try:
+        assert digest(SHORT) == plain
+    finally:
+        jax.config.update(flag, before)
+
+
+@pytest.mark.evidence
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells when a process handles its signals")
+def test_a_signal_ends_a_run_in_a_single_line(tmp_path):
+    hold(processes.signals(tmp_path, 2, longest=2.0))
+
+
+def test_handlers_are_as_they_were(capsys):
+    before = [signal.getsignal(number) for number in processes.STATUS]
+    assert main(["list"]) == 0
+    assert [signal.getsignal(number) for number in processes.STATUS] == before
+
+
+# Each campaign reports a planted defect, so that what it says held was looked at.
+
+
+@pytest.mark.parametrize(
+    "campaign",
+    [
+        pytest.param(campaign, id=campaign.__name__, marks=[pytest.mark.system] * control.long)
+        for campaign, control in CONTROLS.items()
+    ],
+)
+def test_a_planted_defect_is_reported(campaign, tmp_path, monkeypatch):
+    control = CONTROLS[campaign]
+    control.plant(monkeypatch)
+    result = campaign(tmp_path, *control.arguments)
+    assert any(re.search(control.report, text) for text in result.failed), result.failed[:5]
+
+
+def test_every_campaign_is_run_and_has_a_control():
+    defined = {
+        item
+        for module in (campaigns, processes, hostile_files, hostile_words)
+        for item in vars(module).values()
+        if getattr(item, "__annotations__", {}).get("return") is campaigns.Figures
+    } - {campaigns.in_folder}
+    assert defined == {campaign for campaign, _ in LONG} == set(CONTROLS)

@@ -15,12 +15,15 @@ import pytest
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._files import replace_file, writable_folder
+from mipsim._printed import floor
 from mipsim.referee import report_audit
-from mipsim.referee.reporting.page import page
+from mipsim.referee.reporting.page import page, report
 from mipsim.referee.reporting.pictures import importance, svg
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
+from mipsim.tradeoff import PiecewiseLinearTradeOff
 from tests.faults.hostile_files import hidden
 from tests.referee.test_hostile_pages import guarded
+from tests.referee.test_judge import statement
 
 G = mi.GaussianTradeOff
 
@@ -173,3 +176,35 @@ def test_a_report_of_an_audit_follows_no_link_and_holds_no_control_character(tmp
     text = (tmp_path / "results.json").read_text("utf-8")
     assert json.loads(text)["about"] == {"by": "\x9b31m"}
     assert not hidden(text)
+
+
+# A gap with a single bound says so wherever it is shown: printed, on the page, as JSON, in a hunt and at growing sizes.
+
+NEARLY = mi.BoundedTradeOff(PiecewiseLinearTradeOff([0.0, 1.0], [0.0, 0.0]), mi.GaussianTradeOff(5.0))
+"""A curve that is known from above only: the attacker may never err, and errs no more than G_5."""
+
+
+X = {"domain": {"x": rf.Real(0.0, 1.0)}}
+CAPS = {
+    "a lower bound": statement(rf.Bound(), lambda: 1.0, lambda x: rf.Number(7.25 + x, unknown="above"), **X),
+    "a curve from above": statement(rf.Bound(), lambda: mi.GaussianTradeOff(1.0), lambda x: NEARLY, **X),
+}
+
+
+@pytest.mark.parametrize("name", CAPS)
+def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> None:
+    result = rf.hunt(CAPS[name], "40 probes", progress=False)
+    assert result.verdict is rf.Verdict.REFUTED
+    assert result.interval[1] == math.inf
+    least = floor(result.interval[0], 4, "+")
+    assert f"at least {least} " in str(result)
+    assert f"in [{least}" not in str(result)
+    assert "gap at least" in repr(result)
+    assert "at least" in result._repr_html_()
+    report([result], tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert "Gap at least" in page
+    data = json.loads((tmp_path / "results.json").read_text())
+    text = json.dumps(data)
+    assert f'"gap_is": "at least {floor(result.interval[0], 6)}"' in text
+    assert '"gap_is": ""' not in text
