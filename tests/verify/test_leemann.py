@@ -10,7 +10,7 @@ import pytest
 import scipy
 from scipy import integrate, stats
 from scipy.optimize import linprog
-from scipy.stats import binom, chi2, gamma, norm
+from scipy.stats import binom, gamma, norm
 
 from mipsim import referee as rf
 from mipsim.referee.judging.law import contradicts
@@ -81,19 +81,6 @@ def test_exponential_gradients_by_quadrature():
     exact = laws.polygon_of(*masses)
     alpha = np.linspace(1e-3, 0.99, 500)
     np.testing.assert_allclose(laws.exponential_curve(n, z).beta(alpha), exact.beta(alpha), atol=5e-5)
-
-
-@pytest.mark.evidence
-def test_sampled_targets_by_the_linear_program_of_few_targets():
-    """A target out of few: the curve of common thresholds is the stochastic composition."""
-    d, n = 60, 60
-    whole = laws.random_target_curve(d, n)
-    z = (np.arange(400) + 0.5) / 400
-    curves = [leemann.step_tradeoff(d, n, float(k)) for k in chi2.ppf(z, d)[::10]]
-    composed = stochastic_composition(curves, points=512)
-    alpha = np.array([0.01, 0.1, 0.5])
-    # 40 targets stand for the law of K, which moves FNRs by less than 1/40 of their range.
-    np.testing.assert_allclose(whole.beta(alpha), composed.beta(alpha), atol=0.01)
 
 
 def test_the_optimal_split_is_a_linear_program():
