@@ -132,14 +132,27 @@ def test_clusters_are_counted_as_clusters():
     assert covered["naive"] < least
 
 
-def test_bands_share_their_confidence():
-    many = play_many(game(), [ATTACK, negative_distance], 1_000, progress=False)
-    assert [curve.confidence for curve in many.tradeoffs(0.99)] == pytest.approx([0.995, 0.995])
-    assert [curve.confidence for curve in many.tradeoffs(0.99, family=10)] == pytest.approx([0.999, 0.999])
+@pytest.fixture(scope="module")
+def named():
+    attacks = {"first": ATTACK, "second": negative_distance}
+    return play_many(game(), attacks, 1_000, edges=np.linspace(-6.0, 6.0, 121), progress=False)
+
+
+def test_bands_share_their_confidence(named):
+    assert [curve.confidence for curve in named.tradeoffs(0.99)] == pytest.approx([0.995, 0.995])
+    assert [curve.confidence for curve in named.tradeoffs(0.99, family=10)] == pytest.approx([0.999, 0.999])
     with pytest.raises(ValueError, match="family is 1; it must be a whole number >= 2"):
-        many.tradeoffs(0.99, family=1)
+        named.tradeoffs(0.99, family=1)
     with pytest.raises(ValueError, match=r"confidence is 1\.0; it must be"):
-        many.tradeoffs(1.0)
+        named.tradeoffs(1.0)
+
+
+def test_attacks_may_have_names(named):
+    assert named.names == ("first", "second")
+    assert named["second"] is named[1]
+    assert repr(named) == "ManyHistogram(2 histograms, first, second, of the same 1000 games per world)"
+    with pytest.raises(ValueError, match="name is 'third'; allowed: "):
+        named["third"]
 
 
 def test_counts_do_not_depend_on_chunks_and_workers():
@@ -153,15 +166,3 @@ def test_counts_do_not_depend_on_chunks_and_workers():
     assert all(map(same, (*item, item.pooled), (*two, two.pooled)))
     other = play_targets(game(), ATTACK, TARGETS, 5_000, 8, edges=edges, progress=False)
     assert (other[0].out != item[0].out).any()
-
-
-def test_attacks_may_have_names():
-    game = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=N, target=DATA.easiest_target())
-    named = mi.play_many(game, {"first": ATTACK, "second": mi.ScalarProduct(P)}, 50, progress=False)
-    plain = mi.play_many(game, [ATTACK, mi.ScalarProduct(P)], 50, progress=False)
-    assert named.names == ("first", "second")
-    assert np.array_equal(named["second"].out, plain[1].out)
-    assert repr(named) == "ManyHistogram(2 histograms, first, second, of the same 50 games per world)"
-    for bad in (named, plain):
-        with pytest.raises(ValueError, match="name is 'third'; allowed: "):
-            bad["third"]

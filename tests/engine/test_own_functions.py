@@ -11,6 +11,7 @@ import pytest
 
 import mipsim as mi
 from mipsim._pure import ImpureFunctionError, call_pure
+from mipsim.engine.describe import describe
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 TARGET = np.ones(2)
@@ -173,7 +174,7 @@ def test_a_generator_of_a_fixed_seed_is_warned_of(made):
         watched(function)
 
 
-def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):
+def test_a_key_that_a_function_holds_is_part_of_what_was_played():
     """It was an error of JAX's on the way to the manifest."""
 
     def held(seed):
@@ -181,14 +182,8 @@ def test_a_key_that_a_function_holds_is_part_of_what_was_played(tmp_path):
         return lambda key, records: records.mean(0) + jax.random.normal(key_of_its_own, (2,))
 
     with pytest.warns(UserWarning, match="from a key of its own"):
-        assert play(held(3), checkpoint=tmp_path / "counts.npz").games == 32
-    with pytest.warns(UserWarning, match="from a key of its own"):
-        assert play(held(3), checkpoint=tmp_path / "counts.npz").games == 32
-    with (
-        pytest.warns(UserWarning, match="from a key of its own"),
-        pytest.raises(ValueError, match=r"another .*game"),
-    ):
-        play(held(4), checkpoint=tmp_path / "counts.npz")
+        watched(held(3))
+    assert describe(held(3)) == describe(held(3)) != describe(held(4))
 
 
 @pytest.mark.evidence
@@ -216,7 +211,6 @@ def test_an_attack_on_a_single_record_does_not_fit_a_game_of_many_targets():
             ValueError, match="is aimed at a fixed record, but RandomTarget draws another target in each game"
         ):
             mi.play(game, attack, 10, progress=False)
-    assert mi.play(game, mi.CovarianceScore(DATA, n=5), 10, progress=False).games == 10
 
 
 @pytest.mark.evidence

@@ -118,12 +118,10 @@ def plain_counts(build, mechanism, attack, seed, games, edges):
 WHOLE = ("two inputs", "subset", "fixed target", "in blocks", "a column", "small records")
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("kind", "mechanism"),
-    [
-        ("random target", OwnMechanism()),
-        *(pytest.param(kind, mixture if kind == "small records" else rows, marks=pytest.mark.evidence) for kind in WHOLE),
-    ],
+    [("random target", OwnMechanism()), *((kind, mixture if kind == "small records" else rows) for kind in WHOLE)],
 )  # fmt: skip
 def test_counts_are_those_of_plain_jax(kind, mechanism):
     own = isinstance(mechanism, OwnMechanism)

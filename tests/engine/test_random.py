@@ -1,7 +1,5 @@
 """Random words, numbers and keys: published sequences, laws far into the tails, and nothing that goes together."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -174,7 +172,7 @@ def test_a_normal_and_its_size_are_unlike_its_neighbours():
         assert {
             draw(keys(games=1)[0], shape).shape for draw in (normals, exponentials, laplaces, cosines)
         } == {shape}
-    z = np.asarray(jax.vmap(lambda key: normals(key, (500,)))(keys()))
+    z = np.asarray(jax.vmap(lambda key: normals(key, (100,)))(keys()))
     parts = np.sign(z), stats.norm.cdf(np.abs(z)) - 0.75  # within +-1/4, of variance 1/48
     scales = 1.0, np.sqrt(1 / 48)
     for i, first in enumerate(parts):
@@ -245,18 +243,14 @@ PHILOX = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("counter", "key", "expected"), PHILOX)
-def test_philox_gives_the_published_words(counter, key, expected):
-    """By itself, compiled, and for a column of counters."""
-    call: Any
-    for call, shape in ((philox, ()), (jax.jit(philox), ()), (jax.jit(philox), (5,))):
-        at, by = (
-            [jnp.full(size, word, jnp.uint32) for word in words]
-            for words, size in ((counter, shape), (key, ()))
-        )
-        assert [set(np.ravel(word).tolist()) for word in call(tuple(at), tuple(by))] == [
-            {word} for word in expected
-        ]
+def test_philox_gives_the_published_words():
+    """By itself, and compiled for a column of counters."""
+    counters, by, expected = (
+        tuple(jnp.asarray([row[part][k] for row in PHILOX], jnp.uint32) for k in range(len(PHILOX[0][part])))
+        for part in range(3)
+    )
+    for call in (philox, jax.jit(philox)):
+        assert np.array_equal(np.stack(call(counters, by)), np.stack(expected))
 
 
 def literal_splitmix(seed, count):
@@ -312,12 +306,12 @@ def test_numbers_of_projected_games_have_their_law(what):
 
 
 def test_their_tails_are_fine_grained_and_their_variance_is_1():
-    normals = sampled("normal", count=2**22)
+    normals = sampled("normal", count=2**20)
     tail = np.sort(normals)[-64:]
     assert tail.dtype == np.float64
     assert np.unique(tail).size == 64  # float32 normals have a handful of values out here
-    # P(max of 2^22 > 7.2) and P(max < 4.3) are below 2e-6 and 1e-15.
-    assert 4.3 < tail[-1] < 7.2
+    # P(max of 2^20 > 7.2) and P(max < 4) are below 1e-6 and 1e-14.
+    assert 4.0 < tail[-1] < 7.2
     # Within 6.2 standard errors, passed by chance with probability 1e-9; an error of 1% is 14 of them.
     most = 6.2 * np.sqrt(2.0 / normals.size)
     assert abs(np.mean(normals**2) - 1.0) < most < abs(np.mean((0.99 * normals) ** 2) - 1.0)

@@ -422,7 +422,7 @@ def rows_of_clipped_records() -> dict[str, Row]:
 
     rows = {
         "a step within the clip": row(mi.SGDStep(1.5, 0.4), coins, unit, "TableSampler"),
-        "a step whose target is clipped": row(mi.SGDStep(1.5, 0.4), coins, 3.0 * unit, "TableSampler", ()),
+        "a step whose target is clipped": row(mi.SGDStep(1.5, 0.4), coins, 3.0 * unit, "TableSampler"),
         "a step of half of the rows": row(mi.Subsampled(mi.SGDStep(4.5, 0.4), 0.5), three, unit, "LatticeColumns"),
         "a step of a Poisson sample": row(mi.PoissonSubsampled(mi.SGDStep(1.5, 0.0), 0.5), coins, 3.0 * unit, "PoissonColumns"),
         "a step of normal rows, no clip": row(mi.SGDStep(np.inf, 0.0), mi.Gaussian(0.1, 1.0, d=2), unit, "NormalSampler"),

@@ -17,7 +17,7 @@ from tests.engine.kinds import problem
 MEAN = mi.EmpiricalMean()
 
 
-@pytest.mark.parametrize("random", [False, True])
+@pytest.mark.parametrize("random", [pytest.param(False, marks=pytest.mark.evidence), True])
 def test_ties_stay_ties(random: bool) -> None:
     """Scores on a lattice: none may fall between its points (the fixed point rounds the lattice's step by less than 1e-8 of it)."""
     data = mi.Bernoulli(0.4, d=9)
