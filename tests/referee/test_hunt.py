@@ -326,7 +326,7 @@ def _laplace(name: str, too_small: float) -> rf.Statement:
     [pytest.param(0.5, 20_000, marks=pytest.mark.evidence), pytest.param(0.05, 20_000, marks=pytest.mark.slow), (1e-6, 2_000)],
 )  # fmt: skip
 def test_a_hole_is_detected_however_little_noise_is_left(too_small, games):
-    outcome = rf.hunt(_laplace("hole", too_small), "150 probes", games=games, progress=False)
+    outcome = rf.hunt(_laplace("hole", too_small), "80 probes", games=games, progress=False)
     assert outcome.verdict is rf.Verdict.REFUTED
     assert 0.7 < outcome.point["epsilon"] < 1.0  # pyright: ignore[reportOptionalSubscript]
     assert outcome.frontier["epsilon"] == pytest.approx({"low": 0.7, "high": 1.0}, abs=0.05)

@@ -153,7 +153,6 @@ def test_a_point_that_takes_too_long_is_not_judged() -> None:
         assert not result.failures
         assert str(result.verdict) == "INCONCLUSIVE"
         assert result.judged[0].games == 0
-    assert verdict(rf.Bound(), lambda mu: G(3.0), lambda mu: mi.dpsgd(mu, 0.01, 100)) == "CONFIRMED"
 
 
 @pytest.mark.evidence
@@ -190,7 +189,7 @@ def samplers(mu: float):
         (rf.Equality(0.1, floor=0.05), G, lambda mu: samplers(mu + 0.05), 500_000, C),
         (rf.Equality(0.1, floor=0.05), G, lambda mu: samplers(mu + 0.15), 500_000, R),
         (rf.Ordering(), lambda mu: samplers(mu / 1.5), samplers, 100_000, R),
-        (rf.Ordering(), lambda mu: samplers(1.5 * mu), samplers, 100_000, C),
+        pytest.param(rf.Ordering(), lambda mu: samplers(1.5 * mu), samplers, 100_000, C, marks=pytest.mark.evidence),
     ],
 )  # fmt: skip
 def test_a_pair_of_samplers_is_sampled(kind, claimed, truth, games: int, expected: str) -> None:
