@@ -404,7 +404,7 @@ def rows_of_ten_coins() -> dict[str, Row]:
         "ten coins, table": Row(game, attack, "TableSampler", (lambda _: records(),), games, swap, edges=edges, cells=500,
             out=lambda _: (plays(biased, attack, games, 3, edges),), power=lambda cells: power(games * shift**2 / 2, cells)),
         # A plain function hides that the score is additive, so that the outputs are sampled from tables of their law.
-        "ten coins, columns": Row(game, lambda target, output: output @ weights + offset, "LatticeColumns", (lambda _: records(),), 100_000, swap,
+        "ten coins, columns": Row(game, lambda target, output: output @ weights + offset, "LatticeColumns", (literal(40_000),), 100_000, swap,
             edges=edges, marks=()),
     }  # fmt: skip
 

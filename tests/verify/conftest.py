@@ -67,13 +67,13 @@ def make() -> Callable[..., rf.Statement]:
     return statement
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def sound() -> Mapping[str, rf.Statement]:
     """Statements that can all be judged."""
     return registered(TRUE, FALSE, CORRECTED, OPEN, CURVE)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def broken(sound: Mapping[str, rf.Statement]) -> Mapping[str, rf.Statement]:
     """The sound statements after a statement whose functions fail."""
     return registered(BROKEN, *sound.values())

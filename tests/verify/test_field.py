@@ -20,7 +20,6 @@ from verify.field.laws.gaussian_accounting import (
 )
 from verify.field.laws.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
 from verify.field.statements import MODULES
-from verify.register import REGISTER
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
 SLOW_ROUTES = {"field-allocation-blocks": 1, "field-one-run": 2}
@@ -88,7 +87,7 @@ def test_shuffled_reports_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         ("random-allocation", {"sigma": 0.7, "steps": 2, "epsilon": 0.1}, "REFUTED", math.log10(0.4047), math.log10(0.3538)),
         ("random-allocation", {"sigma": 1.0, "steps": 10, "epsilon": 3.0}, "CONFIRMED", None, None),
         ("random-allocation", {"sigma": 3.0, "steps": 20, "epsilon": 0.05}, "CONFIRMED", None, None),
-        ("allocation-blocks", {"sigma": 1.0, "log10_delta": -2.0}, "CONFIRMED", 2.9976, 3.226),
+        pytest.param("allocation-blocks", {"sigma": 1.0, "log10_delta": -2.0}, "CONFIRMED", 2.9976, 3.226, marks=pytest.mark.evidence),
         ("allocation-blocks-lower", {"sigma": 1.0, "log10_delta": -2.0, "selected": 2}, "REFUTED", 3.226, 2.9976),
         ("allocation-blocks-lower", {"sigma": 1.0, "log10_delta": -2.0, "selected": 1}, "CONFIRMED", None, None),
         ("rdp-exponential-count", {"epsilon": 0.1, "count": 1000, "log10_delta": -5.0}, "REFUTED", 7.4928, 0.1035),
@@ -116,8 +115,11 @@ def test_claims_of_the_field_at_published_points(
 
 @pytest.mark.parametrize(
     "statement",
-    [item for item in BY_NAME.values() if item.second_route and not REGISTER[item.name].fails],
-    ids=lambda item: item.name,
+    [
+        pytest.param(item, id=item.name, marks=[pytest.mark.evidence] * (item.name in SLOW_ROUTES))
+        for item in BY_NAME.values()
+        if item.second_route and not REGISTER[item.name].fails
+    ],
 )
 def test_second_routes_agree_with_what_stands(statement: rf.Statement) -> None:
     """At listed and at random points; at some listed point an error of 20% would be seen."""

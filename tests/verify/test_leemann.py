@@ -216,6 +216,7 @@ def test_the_correction_stands_and_a_k_that_is_half_a_per_cent_off_does_not() ->
     assert rf.judge(rf.controlled(statement), at=[KNOWN], **FEW).verdict is rf.Verdict.REFUTED
 
 
+@pytest.mark.evidence
 def test_few_rows_and_a_rare_target_are_outside_the_correction() -> None:
     """The record with the largest K is 1 of 442: a'w is nearly an indicator, whose skewness is sqrt(442)."""
     statement = real.ALGORITHM_1_REAL_CORRECTED

@@ -32,13 +32,14 @@ POINT_KEYS = {
 # fmt: on
 
 
-@pytest.fixture
-def written(broken, tmp_path):
-    folder = ReportFolder(tmp_path / "deep" / "report", None, broken, SETTING, len(broken))
+@pytest.fixture(scope="module")
+def written(broken, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "deep" / "report"
+    folder = ReportFolder(path, None, broken, SETTING, len(broken))
     for item in reversed(broken.values()):
         folder.add(judge(item, SETTING))
     folder.finish()
-    return tmp_path / "deep" / "report" / "index.html", folder.outcomes
+    return path / "index.html", folder.outcomes
 
 
 @pytest.fixture

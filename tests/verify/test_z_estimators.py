@@ -1,6 +1,7 @@
 """Z-estimators: moments and whole laws of sums, with their proven errors, against literal draws of every record."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -73,13 +74,16 @@ def test_the_ratio_has_the_moments_of_a_likelihood_ratio(name):
         assert world.variance * n == pytest.approx(t**2, rel=2e-3)
 
 
+gauss = cache(np.polynomial.legendre.leggauss)
+
+
 @pytest.mark.parametrize("n", [8, 12, 40])
 @pytest.mark.parametrize("distance", [0.5, 8.0, 25.0])
 def test_the_spreads_of_a_regression_are_bounds(n, distance):
     """By quadrature over the chi-square number Y, also where the bounds of 1/(Y + distance) from below are negative."""
     inside = block_piece(1, distance, 1.5).worlds(n)[1]
     low, high = stats.chi2.ppf(1e-14, n - 1), stats.chi2.isf(1e-14, n - 1)
-    nodes, weights = np.polynomial.legendre.leggauss(400)
+    nodes, weights = gauss(400)
     y = low + (high - low) * (nodes + 1) / 2
     mass = stats.chi2.pdf(y, n - 1) * weights * (high - low) / 2
     mean, variance = np.sqrt(n * distance) * 1.5 / (y + distance), n * y / (y + distance) ** 2
