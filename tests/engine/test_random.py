@@ -245,10 +245,11 @@ PHILOX = [
 
 def test_philox_gives_the_published_words():
     """By itself, and compiled for a column of counters."""
-    counters, by, expected = (
-        tuple(jnp.asarray([row[part][k] for row in PHILOX], jnp.uint32) for k in range(len(PHILOX[0][part])))
-        for part in range(3)
-    )
+    columns: Any = [
+        tuple(jnp.asarray(words, jnp.uint32) for words in zip(*part, strict=True))
+        for part in zip(*PHILOX, strict=True)
+    ]
+    counters, by, expected = columns
     for call in (philox, jax.jit(philox)):
         assert np.array_equal(np.stack(call(counters, by)), np.stack(expected))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -26,7 +27,7 @@ from verify.azize.laws.products import product_tradeoff
 from verify.azize.laws.terms import Terms, binomial_terms
 
 N, COUNTS = 400, np.arange(401)
-LAWS: dict[str, tuple[Callable[[float], Pair], float, Callable[[np.ndarray, int, float], np.ndarray]]] = {
+LAWS: dict[str, tuple[Callable[[float], Pair], float, Callable[[np.ndarray, int, float], Any]]] = {
     # Name -> (the pair of a t, the variance of the sum, log density of the sum less its mean of so many rows and a target).
     "gamma": (lambda t: gamma_pair(N, 1.0, t), N, lambda s, rows, t: stats.gamma.logpdf(s + N - (N - rows) * (1.0 + t), rows)),
     "Gaussian": (lambda t: gaussian_pair(N, t, 0.25), 1.25 * N, lambda s, rows, t: stats.norm.logpdf(s - (N - rows) * t * 1.25**0.5, 0.0, (1.25 * N - (N - rows)) ** 0.5)),

@@ -20,6 +20,7 @@ from verify.field.laws.gaussian_accounting import (
 )
 from verify.field.laws.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
 from verify.field.statements import MODULES
+from verify.register import REGISTER
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
 SLOW_ROUTES = {"field-allocation-blocks": 1, "field-one-run": 2}
