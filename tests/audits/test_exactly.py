@@ -196,7 +196,7 @@ def test_a_curve_five_per_cent_too_high_would_be_caught() -> None:
     "family", [gdp(), total_variation(), approximate_dp(0.1)], ids=["mu", "v", "epsilon"]
 )
 def test_independent_scores_of_three_values(fewer_draws, family) -> None:
-    """Five games in each world, all 441 outcomes; ties, constant scores and values that only one of the worlds takes are among them."""
+    """Five games in each world, all 441 outcomes; ties, constant scores and values that a single world takes are among them."""
     games, bounds = 5, {}
     ends = [count for count, _ in outcomes(np.ones(3) / 3.0, games)]
     for out in ends:

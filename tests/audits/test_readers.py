@@ -127,7 +127,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         ("scor=score,member=member", r"a key of columns is 'scor'; allowed: score, .*did you mean score"),
     )),
 ]  # fmt: skip
-"""(File, its text or arrays, columns that are named, what is said)."""
+"""(File, its text or arrays, columns that are named, words of the refusal)."""
 
 
 @pytest.mark.parametrize(("name", "content", "columns", "words"), BAD)

@@ -153,8 +153,8 @@ LOST = {
     "coins in unequal runs": lambda rng, how: disjoint(rng, UNEQUAL, how, "coins", 0.1),
     "coins of the run in unequal runs": lambda rng, how: disjoint(rng, UNEQUAL, how, "runs", 0.1),
 } | {
-    f"{name}, a tenth lost": lambda rng, how, one=one: matrix(rng, *one[:2], how, *one[2:], lost=0.1)  # type: ignore[call-arg]
-    for name, one in {
+    f"{name}, a tenth lost": lambda rng, how, size=size: matrix(rng, *size[:2], how, *size[2:], lost=0.1)  # type: ignore[call-arg]
+    for name, size in {
         "matrix": (60, 8, "unfair"), "balanced": (60, 8, "balanced"), "halves in a matrix": (80, 8, "halves"), "both numbers": (80, 8, "both"),
         "calibrated": (60, 16, "balanced", 8), "halves, calibrated": (80, 16, "halves", 8), "both, calibrated": (80, 16, "both", 8),
     }.items()
@@ -198,7 +198,7 @@ def test_the_whole_table(design: str, how: str) -> None:
 @quiet
 @pytest.mark.slow
 def test_lost_rows_and_unequal_runs_make_no_false_claims_more_often_than_stated() -> None:
-    """500 audits a cell, whose counts the guide has: at the nominal rate one is too large with probability 1e-6, and so is their sum."""
+    """500 audits a cell, whose counts the guide has: at the nominal rate any is too large with probability 1e-6, and so is their sum."""
     counts = {cell: misses(*cell, 500) for cell in product(LOST, NULLS)}
     table = "\n".join(f"| {name} | {' | '.join(str(counts[name, how]) for how in NULLS)} |" for name in LOST)
     limit, total = binom.isf(1e-6 / len(counts), 500, RISK), binom.isf(1e-6, 500 * len(counts), RISK)
@@ -213,12 +213,12 @@ def test_lost_rows_and_unequal_runs_make_no_false_claims_more_often_than_stated(
 @quiet
 @pytest.mark.slow
 def test_a_lost_row_keeps_a_small_failure_probability() -> None:
-    """One of two in 150 runs, a row lost, at 0.1%: taken for coins of one run they were wrong in 41 of 2,000 audits; more than 14 have 1e-9."""
+    """A half of 150 pairs, a row lost, at 0.1%: taken for coins of a single run they were wrong in 41 of 2,000 audits; more than 14 have 1e-9."""
     assert misses("one of two, a row lost", "ranks", 2000, 1e-3) <= binom.isf(1e-9, 2000, 1e-3)
 
 
 def test_runs_taken_for_independent_coins_would_be_caught() -> None:
-    """One of two in 150 runs, a row lost: at 0.1% the ranks in a run are all guessed about as if each coin were independent."""
+    """A half of 150 pairs, a row lost: at 0.1% the ranks in a run are all guessed about as if each coin were independent."""
     rng, runs, risk = np.random.default_rng(8), 2500, 1e-3
     judged = (OneRun(LOST["one of two, a row lost"](rng, "ranks"), risk, (149, 150)) for _ in range(runs))
     missed = sum(

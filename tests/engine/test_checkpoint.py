@@ -49,7 +49,7 @@ def test_a_longer_run_goes_on_to_the_same_bits(tmp_path, whole, first):
 
 
 def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> None:
-    """Two of other lengths stay as they are: counts of one would be stored with the games of the other."""
+    """Two of other lengths stay as they are: counts of the first would be stored with the games of the second."""
     files = [tmp_path / "a.npz", tmp_path / "b.npz"]
 
     def played(games: int, *paths: Path) -> None:

@@ -151,7 +151,7 @@ TENTHS = np.arange(10) / 10
 
 @pytest.mark.parametrize("values", [np.sqrt(np.arange(10)), np.where(TENTHS == 0.3, 0.1 + 0.2, TENTHS)])
 def test_values_that_may_be_sums_have_no_cells(values) -> None:
-    """Sums of tenths differ from tenths in the last digit, here in one of ten."""
+    """Sums of tenths differ from tenths in the last digit, here in a tenth of them."""
     assert not are_single(pilot_edges(np.tile(values, (2, 64)))).any()
 
 

@@ -31,7 +31,7 @@ EVIDENCE, SLOW = (pytest.mark.evidence,), (pytest.mark.evidence, pytest.mark.slo
 
 @dataclass(eq=False)
 class Row:
-    """A game, the class that plays it, its laws and what is wrong in both worlds, or in a single one: functions of the law."""
+    """A game, the class that plays it, its laws and what is wrong in both worlds, or in a single world: functions of the law."""
 
     game: Any
     attack: Any

@@ -55,7 +55,7 @@ def test_the_area_of_ties_is_between_the_polygons_of_the_ends():
 
 
 def steps(values: tuple[float, ...]) -> Callable[..., Any]:
-    """The attack that maps the first coordinate of the mean to one of few values, by cuts from 0 to 0.6."""
+    """The attack that maps the first coordinate of the mean to few values, by cuts from 0 to 0.6."""
     cuts = np.linspace(0.0, 0.6, len(values) + 1)[1:-1]
     return lambda target, output: jnp.asarray(values)[jnp.searchsorted(jnp.asarray(cuts), output[0])]
 
@@ -83,7 +83,7 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
     by_lot = np.interp(at, x[::-1], y[::-1])
     assert (below <= by_lot).all()
     assert (by_lot <= above).all()
-    # An error of the FPR is one of the TPR by lot, times the steeper chord's slope.
+    # An error of the FPR moves the TPR by lot, times the steeper chord's slope.
     slope = np.diff(y) / np.diff(x)
     assert (above < below + 0.035 * (1 + np.maximum(slope[:-1], slope[1:]))).all()
     assert "if tied" not in str(curve)

@@ -1,4 +1,4 @@
-"""Limits, false and true, through the judge: none is refuted without a theorem, and what is confirmed without one says up to which size."""
+"""Limits, false and true, through the judge: none is refuted without a theorem, and what is confirmed without a theorem says up to which size."""
 
 import math
 from collections.abc import Callable

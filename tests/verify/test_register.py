@@ -113,7 +113,7 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
     assert control is not None
     share = Share(RISK, 100_000, 1)
     spoiled = judge_point(controlled(statement), control.at, share)
-    # Only a theorem refutes a limit: without one there is no sign of it, and one about another claim is refused.
+    # Only a theorem refutes a limit: else there is no sign of it, and a theorem about another claim is refused.
     open_limit = isinstance(statement.kind, Limit) and spoiled.verdict is Verdict.INCONCLUSIVE
     seen = spoiled.headline or "refused" in spoiled.detail
     assert spoiled.verdict is Verdict.REFUTED or (open_limit and seen), spoiled.detail
