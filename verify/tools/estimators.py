@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
 from verify.tools import formulas
 from verify.tools.packages import module
-from verify.tools.trial import ALPHA, Case, Simulated, Trial
+from verify.tools.trial import ALPHA, Case, Trial
 
 Scores = tuple[np.ndarray, np.ndarray]
 """Scores of the canaries that were put in, and of those left out."""
@@ -21,29 +22,40 @@ Bound = Callable[[np.ndarray, np.ndarray], float]
 DELTA = 1e-5
 
 
-def nothing(rng: np.random.Generator, canaries: int = 200) -> Scores:
-    """Scores that say nothing: standard normal numbers; each canary is in by a fair coin."""
-    coins, scores = rng.random(canaries) < 0.5, rng.normal(size=canaries)
-    return scores[coins], scores[~coins]
+Leak = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+"""(generator, which world each score is of) -> scores, of the same shape."""
 
 
-def responses(rng: np.random.Generator, canaries: int = 1000, epsilon: float = 1.0) -> Scores:
-    """Randomised response: the coin is reported truly with probability e^epsilon / (1 + e^epsilon), and a number of no meaning is added.
+def normal(mu: float) -> Leak:
+    """Normal scores, shifted by mu for members: mu-GDP, and no better; nothing leaks at 0."""
+    return lambda rng, member: rng.normal(size=member.shape) + mu * member
+
+
+def answers(epsilon: float) -> Leak:
+    """Randomised response, 1 for "member" and 0 for "not": epsilon-DP, and no better."""
+    chance = 1.0 / (1.0 + math.exp(-epsilon))
+    return lambda rng, member: 1.0 * (member == (rng.random(member.shape) < chance))
+
+
+def responses(rng: np.random.Generator, member: np.ndarray) -> np.ndarray:
+    """Randomised response of epsilon 1 to which a number of no meaning is added.
 
     The upper half of the values is likelier by e^epsilon with the record than without it, at each threshold in it: whoever takes the best
     of many thresholds without paying for it is seen here.
     """
-    coins = rng.random(canaries) < 0.5
-    guessed = coins == (rng.random(canaries) < 1.0 / (1.0 + math.exp(-epsilon)))
-    scores = rng.random(canaries) + guessed
-    return scores[coins], scores[~coins]
+    guessed = answers(1.0)(rng, member)
+    return rng.random(member.shape) + guessed
 
 
-def shifted(rng: np.random.Generator, canaries: int = 1000, mu: float = 1.0) -> Scores:
-    """Normal scores, shifted by mu for a canary that is in: mu-GDP, and no better."""
-    coins = rng.random(canaries) < 0.5
-    scores = rng.normal(size=canaries) + mu * coins
-    return scores[coins], scores[~coins]
+def canaries(leak: Leak, count: int) -> Callable[[np.random.Generator], Scores]:
+    """Scores of so many canaries, each in by a fair coin."""
+
+    def draw(rng: np.random.Generator) -> Scores:
+        coins = rng.random(count) < 0.5
+        scores = leak(rng, coins)
+        return scores[coins], scores[~coins]
+
+    return draw
 
 
 def epsilon_of_responses(epsilon: float, delta: float) -> float:
@@ -55,32 +67,37 @@ def epsilon_of_responses(epsilon: float, delta: float) -> float:
     return math.log(p - delta) - math.log1p(-p)
 
 
-_GAUSSIAN = mi.GaussianTradeOff(1.0).epsilon_bounds(DELTA)[1]
-KNOWN: dict[str, tuple[Callable[[np.random.Generator], Scores], float]] = {
-    "nothing leaks, 200 canaries": (nothing, 0.0),
-    "randomised response, epsilon 1, 1,000 canaries": (responses, epsilon_of_responses(1.0, DELTA)),
-    "normal scores, mu 1, 1,000 canaries": (shifted, _GAUSSIAN),
-}
-"""Case -> how its scores are sampled, and epsilon at delta = 1e-5."""
+Known = Mapping[str, tuple[Callable[[np.random.Generator], Scores], float]]
+"""Case -> how its scores are sampled, and the truth."""
+_AT_1 = epsilon_of_responses(1.0, DELTA)
+KNOWN: Known = {
+    "nothing leaks, 200 canaries": (canaries(normal(0.0), 200), 0.0),
+    "randomised response, epsilon 1, 1,000 canaries": (canaries(responses, 1000), _AT_1),
+    "normal scores, mu 1, 1,000 canaries": (canaries(normal(1.0), 1000), mi.GaussianTradeOff(1.0).epsilon_bounds(DELTA)[1]),
+}  # fmt: skip
 NOTHING, RESPONSE, NORMAL = KNOWN
 
 
-def of_nothing(bound: Bound, canaries: int, also: str = "") -> dict[str, Case]:
-    """The case of so many canaries of which nothing leaks."""
-    name = f"nothing leaks, {canaries:,} canaries{also}"
-    return audits(bound, known={name: (lambda rng: nothing(rng, canaries), 0.0)})
-
-
-def audits(bound: Bound, *cases: str, known: Mapping[str, Any] = KNOWN) -> dict[str, Case]:
+def audits(bound: Bound, *cases: str, known: Known = KNOWN) -> dict[str, Case]:
     """A case of a trial for each known law of the scores.
-    `bound`: (scores in, scores out) -> a lower bound; `cases`: names in `known`; all if none is given; `known`: name ->
-    (how scores are sampled, the truth).
+    `bound`: (scores in, scores out) -> a lower bound; `cases`: names in `known`; all if none is given.
     """
 
     def case(draw: Callable[[np.random.Generator], Scores], truth: float) -> Case:
-        return lambda rng: (float(bound(*draw(rng))), truth)
+        return lambda rng: (float(bound(*draw(rng))), truth, truth)
 
     return {name: case(*known[name]) for name in cases or known}
+
+
+def of_nothing(bound: Bound, count: int, also: str = "") -> dict[str, Case]:
+    """The case of so many canaries of which nothing leaks."""
+    known = {f"nothing leaks, {count:,} canaries{also}": (canaries(normal(0.0), count), 0.0)}
+    return audits(bound, known=known)
+
+
+def trial(name: str, call: str, claim: str, place: str, cases: Mapping[str, Case], runs: int = 2000, **more: Any) -> Trial:  # fmt: skip
+    """A trial of a lower bound."""
+    return Trial(name, call, claim, place, cases, "lower", runs=runs, **more)
 
 
 # Controls: the judge must confirm a bound that is known to be valid, and refute a bound that is 5% higher.
@@ -95,53 +112,20 @@ def clopper_pearson_bound(inside: np.ndarray, outside: np.ndarray, alpha: float 
     return max(0.0, math.log(max(float(low[0]) - DELTA, 1e-300)) - math.log(float(high[0])))
 
 
-_LARGE = {
-    "randomised response, epsilon 1, 40,000 canaries": (
-        lambda rng: responses(rng, 40_000),
-        epsilon_of_responses(1.0, DELTA),
-    )
-}
+_LARGE: Known = {"randomised response, epsilon 1, 40,000 canaries": (canaries(responses, 40_000), _AT_1)}
+_WRONG = "A lower bound of epsilon, wrong in at most 5% of its uses."
+control = partial(trial, tool="control")
 CONTROLS = (
-    Trial(
-        name="control-clopper-pearson",
-        tool="control",
-        package="",
-        planted=True,
-        call="Clopper and Pearson's intervals at a threshold fixed before",
-        claim="A lower bound of epsilon, wrong in at most 5% of its uses.",
-        place="a theorem",
-        evidence=Simulated(audits(clopper_pearson_bound, known=KNOWN | _LARGE)),
-    ),
-    Trial(
-        name="control-5-percent-too-high",
-        tool="control",
-        package="",
-        planted=True,
-        call="the same, times 1.05",
-        claim="A lower bound of epsilon, wrong in at most 5% of its uses.",
-        place="planted by us",
-        evidence=Simulated(audits(lambda i, o: 1.05 * clopper_pearson_bound(i, o), known=_LARGE)),
-    ),
-)
+    control("control-clopper-pearson", "Clopper and Pearson's intervals at a threshold fixed before", _WRONG, "a theorem",
+            audits(clopper_pearson_bound, known={**KNOWN, **_LARGE})),
+    control("control-5-percent-too-high", "the same, times 1.05", _WRONG, "planted by us",
+            audits(lambda i, o: 1.05 * clopper_pearson_bound(i, o), known=_LARGE)),
+)  # fmt: skip
 
 # mipsim itself
 
-
-Leak = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-"""(generator, which world each score is of) -> scores, of the same shape."""
 Collected = Callable[[np.random.Generator], dict[str, Any]]
 """What `mi.audit` is given in a single use."""
-
-
-def normal(mu: float) -> Leak:
-    """Normal scores, shifted by mu for members: nothing leaks at 0."""
-    return lambda rng, member: rng.normal(size=member.shape) + mu * member
-
-
-def answers(epsilon: float) -> Leak:
-    """Randomised response, 1 for "member" and 0 for "not": epsilon-DP, and no better."""
-    chance = 1.0 / (1.0 + math.exp(-epsilon))
-    return lambda rng, member: 1.0 * (member == (rng.random(member.shape) < chance))
 
 
 def _games(leak: Leak, games: int = 100, copies: int = 1) -> Collected:
@@ -169,17 +153,6 @@ def _clusters(leak: Leak, mixed: int = 0, size: int = 3) -> Collected:
     return draw
 
 
-def _canaries(leak: Leak, copies: int = 1) -> Collected:
-    """300 canaries of a run; several with the coin of the same user are an invalid use."""
-
-    def draw(rng: np.random.Generator) -> dict[str, Any]:
-        coins = rng.random(300) < 0.5 if copies == 1 else rng.permutation(300 // copies) % 2 == 1
-        scores, member = (np.repeat(x, copies) for x in (leak(rng, coins), coins))
-        return {"scores": scores, "member": member, "design": "one-run"}
-
-    return draw
-
-
 def _models(leak: Leak, halves: bool = False, shadow: int = 0) -> Collected:
     """100 records in 8 judged models, by fair coins, or each model of a random half of them; the level of a record differs from others'."""
 
@@ -194,15 +167,22 @@ def _models(leak: Leak, halves: bool = False, shadow: int = 0) -> Collected:
     return draw
 
 
+def _copied_coins(rng: np.random.Generator) -> dict[str, Any]:
+    """An invalid use: 300 canaries of a run, of which five have the coin of the same user."""
+    coins = rng.permutation(60) % 2 == 1
+    scores, member = (np.repeat(x, 5) for x in (rng.normal(size=60), coins))
+    return {"scores": scores, "member": member, "design": "one-run"}
+
+
 def _copied_runs(rng: np.random.Generator) -> dict[str, Any]:
     """An invalid use: four runs have the same coins and say the same, but their records are named anew in each."""
     coins, scores = rng.permutation(120) % 2 == 1, rng.normal(size=120)
-    some = rng.random(480) < 0.9
+    some, records = rng.random(480) < 0.9, np.arange(480)
     parts = {
         "scores": np.tile(scores, 4),
         "member": np.tile(coins, 4),
-        "runs": np.arange(480) // 120,
-        "records": np.arange(480),
+        "runs": records // 120,
+        "records": records,
     }
     return {name: part[some] for name, part in parts.items()} | {"design": "runs"}
 
@@ -217,12 +197,12 @@ def _large_runs(rng: np.random.Generator) -> dict[str, Any]:
 def _uses(collected: Collected, bound: str = "epsilon", truth: float = 0.0, times: float = 1.0) -> Case:
     """A use of `mi.audit`: (a lower bound of "mu", "epsilon" or "advantage", the truth)."""
 
-    def use(rng: np.random.Generator) -> tuple[float, float]:
+    def single(rng: np.random.Generator) -> tuple[float, float, float]:
         given: dict[str, Any] = {"delta": DELTA, "confidence": 1.0 - ALPHA} | collected(rng)
         audit = mi.audit(**given)
-        return times * float(getattr(audit, f"{bound}_lower_bound")), truth
+        return times * float(getattr(audit, f"{bound}_lower_bound")), truth, truth
 
-    return use
+    return single
 
 
 def _one_run(inside: np.ndarray, outside: np.ndarray) -> float:
@@ -231,7 +211,6 @@ def _one_run(inside: np.ndarray, outside: np.ndarray) -> float:
     return mi.audit(scores, member, design="one-run", confidence=1.0 - ALPHA, delta=DELTA).epsilon_lower_bound
 
 
-_AT_1 = epsilon_of_responses(1.0, DELTA)
 _DESIGNS: dict[str, dict[str, Case]] = {
     "one-run": audits(_one_run),
     "independent": {
@@ -243,162 +222,101 @@ _DESIGNS: dict[str, dict[str, Case]] = {
     },
     "clustered": {
         "nothing leaks, 100 clusters of 3: epsilon": _uses(_clusters(normal(0.0))),
-        "nothing leaks, yes or no, 3 of 100 clusters of both worlds: advantage": _uses(
-            _clusters(answers(0.0), mixed=3), "advantage"
-        ),
+        "nothing leaks, yes or no, 3 of 100 clusters of both worlds: advantage": _uses(_clusters(answers(0.0), mixed=3), "advantage"),
         "normal scores, mu 1, 100 clusters of 3: mu": _uses(_clusters(normal(1.0)), "mu", 1.0),
     },
     "runs": {
         "nothing leaks, 100 records, 8 models": _uses(_models(normal(0.0))),
         "nothing leaks, 100 records, 8 models of halves": _uses(_models(normal(0.0), halves=True)),
         "nothing leaks, models of halves, 8 of 16 calibrate": _uses(_models(normal(0.0), True, 8)),
-        "randomised response, epsilon 1, 100 records, 8 models": _uses(
-            _models(answers(1.0)), "epsilon", _AT_1
-        ),
-        "normal scores, mu 1, 100 records, 8 of 16 models calibrate: mu": _uses(
-            _models(normal(1.0), shadow=8), "mu", 1.0
-        ),
+        "randomised response, epsilon 1, 100 records, 8 models": _uses(_models(answers(1.0)), "epsilon", _AT_1),
+        "normal scores, mu 1, 100 records, 8 of 16 models calibrate: mu": _uses(_models(normal(1.0), shadow=8), "mu", 1.0),
     },
-}
-_WRONG_USES: dict[str, tuple[str, Case, int]] = {
-    "one-run": ("5 canaries of each user have the same coin", _uses(_canaries(normal(0.0), copies=5)), 400),
-    "independent": ("5 scores of each run, called runs", _uses(_games(normal(0.0), copies=5)), 400),
-    "clustered": ("5 names of each cluster", _uses(_clusters(normal(0.0), size=15)), 400),
-    "runs": ("the same coins in 4 runs, records named anew", _uses(_copied_runs), 400),
-    "runs, times 1.05": (
-        "randomised response, epsilon 1 at delta 0, 1,600 canaries in each of 64 runs",
-        _uses(_large_runs, "epsilon", 1.0, 1.05),
-        40,
-    ),
-}
+}  # fmt: skip
+_WRONG_USES: tuple[tuple[str, str, str, Case, int], ...] = (
+    ("one-run", ", used wrongly", "5 canaries of each user have the same coin", _uses(_copied_coins), 400),
+    ("independent", ", used wrongly", "5 scores of each run, called runs", _uses(_games(normal(0.0), copies=5)), 400),
+    ("clustered", ", used wrongly", "5 names of each cluster", _uses(_clusters(normal(0.0), size=15)), 400),
+    ("runs", ", used wrongly", "the same coins in 4 runs, records named anew", _uses(_copied_runs), 400),
+    ("runs", ", times 1.05", "randomised response, epsilon 1 at delta 0, 1,600 canaries in each of 64 runs", _uses(_large_runs, "epsilon", 1.0, 1.05), 40),
+)  # fmt: skip
 _MIPSIM = "it is not (epsilon, delta)-DP for any epsilon below this [...] Each bound is one-sided and holds with `confidence` by itself"
-_USES = {
-    "independent": 5000
-}  # Calibrated bounds use up nearly all of their 5%; 2,000 uses cannot show that such a rate is below 7%.
 MIPSIM = tuple(
-    Trial(
-        name=f"mipsim-{design}",
-        tool="mipsim",
-        package="",
-        call=f'mi.audit(design="{design}", confidence=.95)',
-        claim=_MIPSIM,
-        place="mipsim/audits/result.py",
-        evidence=Simulated(cases, runs=_USES.get(design, 2000)),
-    )
+    # Calibrated bounds use up nearly all of their 5%; 2,000 uses cannot show that such a rate is below 7%.
+    trial(f"mipsim-{design}", f'mi.audit(design="{design}", confidence=.95)', _MIPSIM, "mipsim/audits/result.py",
+          cases, runs=5000 if design == "independent" else 2000, tool="mipsim")
     for design, cases in _DESIGNS.items()
-)
+)  # fmt: skip
 WRONG_USES = tuple(
-    Trial(
-        name=f"control-mipsim-{design.partition(',')[0]}{'-5-percent-too-high' if 'times' in design else ''}",
-        tool="control",
-        package="",
-        planted=True,
-        call=f'mi.audit(design="{design}"), used wrongly'
-        if "times" not in design
-        else 'mi.audit(design="runs"), times 1.05',
-        claim="A lower bound of epsilon, wrong in at most 5% of its uses.",
-        place="planted by us",
-        evidence=Simulated({case: use}, runs=runs),
-    )
-    for design, (case, use, runs) in _WRONG_USES.items()
-)
+    control(f"control-mipsim-{design}{'-5-percent-too-high' * ('times' in how)}", f'mi.audit(design="{design}"){how}', _WRONG,
+            "planted by us", {case: single}, runs=runs)
+    for design, how, case, single, runs in _WRONG_USES
+)  # fmt: skip
 
 
 # jax_privacy
 
 
-def _jax_privacy(how: str, strategy: str = "", delta: float = DELTA) -> Bound:
+def _jax(how: str, strategy: str = "", delta: float = DELTA) -> Bound:
     def bound(inside: np.ndarray, outside: np.ndarray) -> float:
         auditing = module("jax_privacy.auditing")
         auditor = getattr(auditing.CanaryScoreAuditor(inside, outside), how)
         if not strategy:
             return auditor(ALPHA, delta)
-        given = {
-            "Split": {"seed": 0},
-            "MultiSplit": {"seed": 0, "num_samples": 20},
-            "Explicit": {"threshold": 1.0},
-        }
+        many = {"seed": 0, "num_samples": 20}
+        given = {"Split": {"seed": 0}, "MultiSplit": many, "Explicit": {"threshold": 1.0}}
         plan = getattr(auditing, strategy)(**given.get(strategy, {}))
         return auditor(ALPHA, delta, threshold_strategy=plan)
 
     return bound
 
 
-_LOWER_BOUNDS = "the auditor can be used to compute privacy metrics, including various epsilon lower bounds from the literature"
 _ALLOWED = "significance: Allowed probability of failure (one minus confidence)."
+_ONE_RUN = f"Computes lower bound on epsilon for a single round of auditing. [...] {_ALLOWED}"
+_SAME = "the same in the main of 20 August 2026, commit 8967688"
 
-JAX_PRIVACY = tuple(
-    Trial(tool="jax_privacy", package="jax-privacy==2.0.*", **entry)
-    for entry in (
-        {
-            "name": "jax-privacy-gdp",
-            "call": "CanaryScoreAuditor.epsilon_from_gdp(.05, 1e-5)",
-            "claim": f"{_LOWER_BOUNDS} [...] {_ALLOWED}",
-            "place": "auditing.py:519 (class), :889",
-            "restricted_by": "Calculates the an estimate for epsilon with GDP. [...] The estimated epsilon. (auditing.py:883)",
-            "repaired": "repaired in the main of 27 July 2026, commit aab3e1c, not released: negative values of mu count as 0. The repaired "
-            "bound is wrong in 0 and 1 of 500 uses of the two cases.",
-            "evidence": Simulated(audits(_jax_privacy("epsilon_from_gdp"), NOTHING, NORMAL)),
-        },
-        {
-            "name": "jax-privacy-clopper-pearson",
-            "call": "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), Bonferroni",
-            "claim": f"Optimal epsilon lower bound. [...] {_ALLOWED}",
-            "place": "auditing.py:707, :714",
-            "evidence": Simulated(audits(_jax_privacy("epsilon_clopper_pearson", "Bonferroni"))),
-        },
-        {
-            "name": "jax-privacy-split",
-            "call": "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), Split",
-            "claim": "Split data to choose threshold and then compute the bound.",
-            "place": "auditing.py:61",
-            "evidence": Simulated(audits(_jax_privacy("epsilon_clopper_pearson", "Split"))),
-        },
-        {
-            "name": "jax-privacy-multisplit",
-            "call": "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), MultiSplit of 20",
-            "claim": "the median of bounds computed at significance alpha / 2 corresponds to the valid rejection threshold for an overall level "
-            "of alpha",
-            "place": "auditing.py:81",
-            "evidence": Simulated(audits(_jax_privacy("epsilon_clopper_pearson", "MultiSplit")), runs=400),
-        },
-        {
-            "name": "jax-privacy-one-run",
-            "call": "CanaryScoreAuditor.epsilon_one_run(.05, delta), Bonferroni",
-            "claim": f"Computes lower bound on epsilon for a single round of auditing. [...] {_ALLOWED}",
-            "place": "auditing.py:1015; Use Bonferroni correction across all possible thresholds. (auditing.py:45)",
-            "repaired": "the same in the main of 20 August 2026, commit 8967688",
-            "restricted_by": "It corrects for the thresholds on the convex hull of the ROC curve (auditing.py:428), which are chosen on the same "
-            "scores; at 200 canaries that does little harm.",
-            "evidence": Simulated(
-                audits(_jax_privacy("epsilon_one_run", "Bonferroni"), NOTHING, RESPONSE)
-                | of_nothing(_jax_privacy("epsilon_one_run", "Bonferroni", 1e-9), 10_000, ", delta 1e-9"),
-                runs=2000,
-            ),
-        },
-        {
-            "name": "jax-privacy-one-run-fdp",
-            "call": "CanaryScoreAuditor.epsilon_one_run_fdp(.05, 1e-5), Bonferroni",
-            "claim": f"Computes lower bound on epsilon for a single round of auditing. [...] {_ALLOWED}",
-            "place": "auditing.py:1056",
-            "evidence": Simulated(
-                audits(_jax_privacy("epsilon_one_run_fdp", "Bonferroni"), NOTHING), runs=1000
-            ),
-        },
-        {
-            "name": "jax-privacy-one-run-fdp-any",
-            "call": "CanaryScoreAuditor.epsilon_one_run_fdp(.05, 1e-5), of a mechanism that is not Gaussian",
-            "claim": f"Computes lower bound on epsilon for a single round of auditing. [...] {_ALLOWED}",
-            "place": "auditing.py:1056",
-            "restricted_by": "The documentation does not say that the bound is that of a Gaussian curve; the helper's name "
-            "(_gaussian_dp_blow_up_inverse, auditing.py:183) does.",
-            "repaired": "the same in the main of 20 August 2026, commit 8967688",
-            "evidence": Simulated(
-                audits(_jax_privacy("epsilon_one_run_fdp", "Explicit"), RESPONSE), runs=200
-            ),
-        },
-    )
-)
+jax_privacy = partial(trial, tool="jax_privacy", package="jax-privacy==2.0.*")
+JAX_PRIVACY = (
+    jax_privacy(
+        "jax-privacy-gdp", "CanaryScoreAuditor.epsilon_from_gdp(.05, 1e-5)",
+        f"the auditor can be used to compute privacy metrics, including various epsilon lower bounds from the literature [...] {_ALLOWED}",
+        "auditing.py:519 (class), :889", audits(_jax("epsilon_from_gdp"), NOTHING, NORMAL),
+        restricted_by="Calculates the an estimate for epsilon with GDP. [...] The estimated epsilon. (auditing.py:883)",
+        repaired="repaired in the main of 27 July 2026, commit aab3e1c, not released: negative values of mu count as 0. The repaired "
+        "bound is wrong in 0 and 1 of 500 uses of the two cases.",
+    ),
+    jax_privacy(
+        "jax-privacy-clopper-pearson", "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), Bonferroni",
+        f"Optimal epsilon lower bound. [...] {_ALLOWED}", "auditing.py:707, :714", audits(_jax("epsilon_clopper_pearson", "Bonferroni")),
+    ),
+    jax_privacy(
+        "jax-privacy-split", "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), Split",
+        "Split data to choose threshold and then compute the bound.", "auditing.py:61", audits(_jax("epsilon_clopper_pearson", "Split")),
+    ),
+    jax_privacy(
+        "jax-privacy-multisplit", "CanaryScoreAuditor.epsilon_clopper_pearson(.05, 1e-5), MultiSplit of 20",
+        "the median of bounds computed at significance alpha / 2 corresponds to the valid rejection threshold for an overall level of alpha",
+        "auditing.py:81", audits(_jax("epsilon_clopper_pearson", "MultiSplit")), runs=400,
+    ),
+    jax_privacy(
+        "jax-privacy-one-run", "CanaryScoreAuditor.epsilon_one_run(.05, delta), Bonferroni", _ONE_RUN,
+        "auditing.py:1015; Use Bonferroni correction across all possible thresholds. (auditing.py:45)",
+        audits(_jax("epsilon_one_run", "Bonferroni"), NOTHING, RESPONSE) | of_nothing(_jax("epsilon_one_run", "Bonferroni", 1e-9), 10_000, ", delta 1e-9"),
+        repaired=_SAME,
+        restricted_by="It corrects for the thresholds on the convex hull of the ROC curve (auditing.py:428), which are chosen on the same "
+        "scores; at 200 canaries that does little harm.",
+    ),
+    jax_privacy(
+        "jax-privacy-one-run-fdp", "CanaryScoreAuditor.epsilon_one_run_fdp(.05, 1e-5), Bonferroni", _ONE_RUN,
+        "auditing.py:1056", audits(_jax("epsilon_one_run_fdp", "Bonferroni"), NOTHING), runs=1000,
+    ),
+    jax_privacy(
+        "jax-privacy-one-run-fdp-any", "CanaryScoreAuditor.epsilon_one_run_fdp(.05, 1e-5), of a mechanism that is not Gaussian", _ONE_RUN,
+        "auditing.py:1056", audits(_jax("epsilon_one_run_fdp", "Explicit"), RESPONSE), runs=200, repaired=_SAME,
+        restricted_by="The documentation does not say that the bound is that of a Gaussian curve; the helper's name "
+        "(_gaussian_dp_blow_up_inverse, auditing.py:183) does.",
+    ),
+)  # fmt: skip
 
 # opake
 
@@ -425,63 +343,43 @@ def _opake(method: str, threshold: float | None = None, delta: float = DELTA) ->
     return bound
 
 
-def few_given_away(rng: np.random.Generator) -> Scores:
-    """1,000 canaries of which nothing is revealed, but with probability 0.1 the coins of 60 of them, chosen at random.
+def few_given_away(rng: np.random.Generator, member: np.ndarray) -> np.ndarray:
+    """Nothing is revealed, but with probability 0.1 the coins of 60 canaries of 1,000, chosen at random.
 
     Each coin is revealed with probability 0.006, whatever the others are: (0, 0.006)-DP.
     """
-    coins = rng.random(1000) < 0.5
-    scores = rng.normal(size=1000)
+    scores = rng.normal(size=member.size)
     if rng.random() < 0.1:
-        given = rng.permutation(1000)[:60]
-        scores[given] = np.where(coins[given], 10.0, -10.0)
-    return scores[coins], scores[~coins]
+        given = rng.permutation(member.size)[:60]
+        scores[given] = np.where(member[given], 10.0, -10.0)
+    return scores
 
 
-OPAKE = tuple(
-    Trial(tool="opake", package="opake-auditing==0.16.*", **entry)
-    for entry in (
-        {
-            "name": "opake-eps-delta",
-            "call": "one_run(...).eps_delta().epsilon_at(delta=1e-5)",
-            "claim": "Epsilon lower bound at the given (δ, significance).",
-            "place": "opake/api/auditing/one_run/_eps_delta.py:94",
-            "restricted_by": "otherwise the Pareto-optimal threshold maximising TP + TN is used. (_estimate.py:157): it is chosen on the scores that "
-            "are judged",
-            "evidence": Simulated(audits(_opake("eps_delta"), NOTHING, RESPONSE)),
-        },
-        {
-            "name": "opake-eps-delta-threshold",
-            "call": "one_run(...).eps_delta().epsilon_at(delta=1e-5, threshold=...), a threshold fixed before",
-            "claim": "Epsilon lower bound at the given (δ, significance).",
-            "place": "opake/api/auditing/one_run/_eps_delta.py:94",
-            "evidence": Simulated(
-                audits(_opake("eps_delta", 0.0), NOTHING) | audits(_opake("eps_delta", 1.0), RESPONSE)
-            ),
-        },
-        {
-            "name": "opake-eps-delta-joint",
-            "call": "one_run(...).eps_delta().epsilon_at(delta=.006, threshold=0)",
-            "claim": "(ε, δ)-DP order-statistics audit method (Xiang et al. 2025). Mechanism-agnostic.",
-            "place": "opake/api/auditing/one_run/_estimate.py:176",
-            "evidence": Simulated(
-                audits(
-                    _opake("eps_delta", 0.0, 0.006),
-                    known={"1,000 coins, 60 given away at times: (0, .006)-DP": (few_given_away, 0.0)},
-                ),
-                runs=10_000,
-            ),
-        },
-        {
-            "name": "opake-gdp",
-            "call": "one_run(...).gdp(grid_size=1000).epsilon_at(delta=1e-5)",
-            "claim": "Epsilon lower bound at the given (δ, significance).",
-            "place": "opake/api/auditing/one_run/_gdp.py:117",
-            "restricted_by": "For non-Gaussian-DP mechanisms use `self.eps_delta().epsilon_at(...)` explicitly. (_estimate.py:211)",
-            "evidence": Simulated(of_nothing(_opake("gdp"), 50), runs=60),
-        },
-    )
-)
+_FEW: Known = {"1,000 coins, 60 given away at times: (0, .006)-DP": (canaries(few_given_away, 1000), 0.0)}
+_AT_SIGNIFICANCE = "Epsilon lower bound at the given (δ, significance)."
+opake = partial(trial, tool="opake", package="opake-auditing==0.16.*")
+OPAKE = (
+    opake(
+        "opake-eps-delta", "one_run(...).eps_delta().epsilon_at(delta=1e-5)", _AT_SIGNIFICANCE,
+        "opake/api/auditing/one_run/_eps_delta.py:94", audits(_opake("eps_delta"), NOTHING, RESPONSE),
+        restricted_by="otherwise the Pareto-optimal threshold maximising TP + TN is used. (_estimate.py:157): it is chosen on the scores that "
+        "are judged",
+    ),
+    opake(
+        "opake-eps-delta-threshold", "one_run(...).eps_delta().epsilon_at(delta=1e-5, threshold=...), a threshold fixed before", _AT_SIGNIFICANCE,
+        "opake/api/auditing/one_run/_eps_delta.py:94", audits(_opake("eps_delta", 0.0), NOTHING) | audits(_opake("eps_delta", 1.0), RESPONSE),
+    ),
+    opake(
+        "opake-eps-delta-joint", "one_run(...).eps_delta().epsilon_at(delta=.006, threshold=0)",
+        "(ε, δ)-DP order-statistics audit method (Xiang et al. 2025). Mechanism-agnostic.", "opake/api/auditing/one_run/_estimate.py:176",
+        audits(_opake("eps_delta", 0.0, 0.006), known=_FEW), runs=10_000,
+    ),
+    opake(
+        "opake-gdp", "one_run(...).gdp(grid_size=1000).epsilon_at(delta=1e-5)", _AT_SIGNIFICANCE,
+        "opake/api/auditing/one_run/_gdp.py:117", of_nothing(_opake("gdp"), 50), runs=60,
+        restricted_by="For non-Gaussian-DP mechanisms use `self.eps_delta().epsilon_at(...)` explicitly. (_estimate.py:211)",
+    ),
+)  # fmt: skip
 
 # PrivacyGuard
 
@@ -494,110 +392,62 @@ def _privacy_guard(inside: np.ndarray, outside: np.ndarray) -> float:
     return node(m=size, c=right, c_cap=size, threshold=ALPHA, delta=DELTA).run_analysis().eps
 
 
-PRIVACY_GUARD = (
-    Trial(
-        name="privacyguard-fdp",
-        tool="PrivacyGuard",
-        package="privacyguard-platform==0.0.2",
-        call="FDPAnalysisNode(m, c, c_cap, threshold=.05, delta=1e-5).run_analysis().eps",
-        claim='Class to implement the FDP analysis in "Auditing f -Differential Privacy in One Run"',
-        place="privacy_guard/analysis/mia/fdp_analysis_node.py:47",
-        restricted_by="eps (float): Epsilon value [...] Empirical epsilon (fdp_analysis_node.py:28): the paper's is a lower bound, the class does "
-        "not say so. Its candidate noises end at 9.991, where epsilon is above 0 whatever the guesses.",
-        repaired="the same in the main of 7 May 2026, commit fb9c26c",
-        evidence=Simulated(of_nothing(_privacy_guard, 40), runs=8),
-    ),
-)
+PRIVACY_GUARD = trial(
+    "privacyguard-fdp", "FDPAnalysisNode(m, c, c_cap, threshold=.05, delta=1e-5).run_analysis().eps",
+    'Class to implement the FDP analysis in "Auditing f -Differential Privacy in One Run"', "privacy_guard/analysis/mia/fdp_analysis_node.py:47",
+    of_nothing(_privacy_guard, 40), runs=8, tool="PrivacyGuard", package="privacyguard-platform==0.0.2",
+    restricted_by="eps (float): Epsilon value [...] Empirical epsilon (fdp_analysis_node.py:28): the paper's is a lower bound, the class does "
+    "not say so. Its candidate noises end at 9.991, where epsilon is above 0 whatever the guesses.",
+    repaired="the same in the main of 7 May 2026, commit fb9c26c",
+)  # fmt: skip
 
 # By formula: ml_privacy_meter, LeakPro, DP-Auditorium
 
 
 def _tpr(fpr: float) -> dict[str, Case]:
-    truth = mi.GaussianTradeOff(1.0).tpr_bounds(fpr)[1]
-    return audits(
-        lambda inside, outside: formulas.tpr_at_fpr(inside, outside, fpr),
-        known={f"normal scores, mu 1, 1,000 records, FPR {fpr:g}": (shifted, float(truth))},
-    )
+    truth = float(mi.GaussianTradeOff(1.0).tpr_bounds(fpr)[1])
+    known = {f"normal scores, mu 1, 1,000 records, FPR {fpr:g}": (canaries(normal(1.0), 1000), truth)}
+    return audits(lambda inside, outside: formulas.tpr_at_fpr(inside, outside, fpr), known=known)
 
 
-_LAPLACE = 1.0 - math.exp(0.5 * (0.5 - 1.0))
-"""Delta at epsilon 0.5 of Laplace noise of scale 1 on a number that moves by 1."""
+def _laplace(rng: np.random.Generator, size: int = 20_000) -> Scores:
+    return rng.laplace(size=size) + 1.0, rng.laplace(size=size)
 
 
-def _laplace(bound: Bound, size: int = 20_000) -> dict[str, Case]:
-    def draw(rng: np.random.Generator) -> Scores:
-        return rng.laplace(size=size) + 1.0, rng.laplace(size=size)
+_LAPLACE: Known = {"Laplace noise of epsilon 1, delta at 0.5, 20,000 outputs": (_laplace, 1.0 - math.exp(0.5 * (0.5 - 1.0)))}  # fmt: skip
 
-    return audits(
-        bound, known={f"Laplace noise of epsilon 1, delta at 0.5, {size:,} outputs": (draw, _LAPLACE)}
-    )
+by_formula = partial(trial, by_formula=True)
+BY_FORMULA = (
+    by_formula(
+        "privacy-meter-best-guesses", "get_all_dp_audit_results(...), eps_opt",
+        "Best One Run DP Auditing Results: EPS Lower Bound %.4f under DELTA %.2e and P_VALUE %.2f",
+        "audit.py:532, commit e384af8; a high-confidence statistical lower bound (documentation/dpaudit.md:5)",
+        audits(formulas.best_of_all_guesses, NOTHING, RESPONSE), tool="ml_privacy_meter",
+    ),
+    by_formula(
+        "privacy-meter-fixed-guesses", "get_dp_audit_results_for_k_pos_k_neg(...), a quarter guessed on each side",
+        "One Run DP Auditing Results: EPS Lower Bound %.4f under DELTA %.2e and P_VALUE %.2f", "audit.py:585, commit e384af8",
+        audits(partial(formulas.best_of_all_guesses, fixed=0.25), NOTHING, RESPONSE), tool="ml_privacy_meter",
+    ),
+    by_formula(
+        "leakpro-tpr-at-fpr", "the table of TPR at fixed FPR", "Return TPR values at selected FPR thresholds.",
+        "leakpro/reporting/mia_result.py:251, commit c47752f; the docstring of a private method",
+        _tpr(0.001) | _tpr(0.01), tool="LeakPro, ml_privacy_meter", promises=False,
+        restricted_by="An estimate, to which the documentation gives no error. It promises nothing that could be judged; counted is how often it "
+        "is above the truth.",
+    ),
+    by_formula(
+        "dp-auditorium-hockey-stick", "HockeyStickPropertyTester.estimate_lower_bound, a classifier fixed before",
+        "Estimate lower bound divergence on given samples. [...] failure_probability: Probability of test failure.",
+        "testers/divergence_tester.py:75, commit b5b0286",
+        audits(lambda first, second: formulas.hockey_stick(first, second, 0.5, 0.75, ALPHA), known=_LAPLACE), tool="DP-Auditorium",
+    ),
+    by_formula(
+        "dp-auditorium-histogram", "HistogramTester.estimate_lower_bound, 20 cells",
+        "The error bound for the estimate of `delta` [...] holds for any given probability, rather than only with probability 2/3.",
+        "testers/histogram_tester.py:108, commit b5b0286",
+        audits(lambda first, second: formulas.histogram(first, second, 0.5, ALPHA), known=_LAPLACE), tool="DP-Auditorium",
+    ),
+)  # fmt: skip
 
-
-BY_FORMULA = tuple(
-    Trial(package="", by_formula=True, **entry)
-    for entry in (
-        {
-            "name": "privacy-meter-best-guesses",
-            "tool": "ml_privacy_meter",
-            "call": "get_all_dp_audit_results(...), eps_opt",
-            "claim": "Best One Run DP Auditing Results: EPS Lower Bound %.4f under DELTA %.2e and P_VALUE %.2f",
-            "place": "audit.py:532, commit e384af8; a high-confidence statistical lower bound (documentation/dpaudit.md:5)",
-            "evidence": Simulated(audits(formulas.best_of_all_guesses, NOTHING, RESPONSE)),
-        },
-        {
-            "name": "privacy-meter-fixed-guesses",
-            "tool": "ml_privacy_meter",
-            "call": "get_dp_audit_results_for_k_pos_k_neg(...), a quarter guessed on each side",
-            "claim": "One Run DP Auditing Results: EPS Lower Bound %.4f under DELTA %.2e and P_VALUE %.2f",
-            "place": "audit.py:585, commit e384af8",
-            "evidence": Simulated(
-                audits(
-                    lambda inside, outside: formulas.best_of_all_guesses(inside, outside, fixed=0.25),
-                    NOTHING,
-                    RESPONSE,
-                )
-            ),
-        },
-        {
-            "name": "leakpro-tpr-at-fpr",
-            "tool": "LeakPro, ml_privacy_meter",
-            "call": "the table of TPR at fixed FPR",
-            "claim": "Return TPR values at selected FPR thresholds.",
-            "place": "leakpro/reporting/mia_result.py:251, commit c47752f; the docstring of a private method",
-            "restricted_by": "An estimate, to which the documentation gives no error. It promises nothing that could be judged; counted is how often it "
-            "is above the truth.",
-            "promises": False,
-            "evidence": Simulated(_tpr(0.001) | _tpr(0.01)),
-        },
-        {
-            "name": "dp-auditorium-hockey-stick",
-            "tool": "DP-Auditorium",
-            "call": "HockeyStickPropertyTester.estimate_lower_bound, a classifier fixed before",
-            "claim": "Estimate lower bound divergence on given samples. [...] failure_probability: Probability of test failure.",
-            "place": "testers/divergence_tester.py:75, commit b5b0286",
-            "evidence": Simulated(
-                _laplace(lambda first, second: formulas.hockey_stick(first, second, 0.5, 0.75, ALPHA))
-            ),
-        },
-        {
-            "name": "dp-auditorium-histogram",
-            "tool": "DP-Auditorium",
-            "call": "HistogramTester.estimate_lower_bound, 20 cells",
-            "claim": "The error bound for the estimate of `delta` [...] holds for any given probability, rather than only with probability 2/3.",
-            "place": "testers/histogram_tester.py:108, commit b5b0286",
-            "evidence": Simulated(
-                _laplace(lambda first, second: formulas.histogram(first, second, 0.5, ALPHA))
-            ),
-        },
-    )
-)
-
-ESTIMATORS: tuple[Trial, ...] = (
-    *CONTROLS,
-    *WRONG_USES,
-    *MIPSIM,
-    *JAX_PRIVACY,
-    *OPAKE,
-    *PRIVACY_GUARD,
-    *BY_FORMULA,
-)
+ESTIMATORS: tuple[Trial, ...] = (*CONTROLS, *WRONG_USES, *MIPSIM, *JAX_PRIVACY, *OPAKE, PRIVACY_GUARD, *BY_FORMULA)  # fmt: skip

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
 import mipsim as mi
-from mipsim._files import replace_file, writable_folder
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.referee.reporting.plain import plain
 from verify.tools.broken_mechanisms import SUITE, Mechanism, patterns
+from verify.tools.stored import place_for, store
 
 FLOOR = 0.01
 """DP-Sniper looks at events of at least this probability: "above .01" is what it could find at best."""
@@ -162,62 +158,30 @@ def judge(mechanism: Mechanism, games: int, confidence: float = 0.999, seed: int
     started = time.perf_counter()
     law = by_law(mechanism)
     result = by_games(mechanism, *law.clearest, games, confidence, seed)
-    seconds = time.perf_counter() - started
-    return Row(
-        mechanism.name,
-        mechanism.claimed,
-        law.truth,
-        law.pair,
-        law.above_floor,
-        result,
-        confidence,
-        law.verdict,
-        seconds,
-    )
+    name, claimed, seconds = mechanism.name, mechanism.claimed, time.perf_counter() - started
+    return Row(name, claimed, law.truth, law.pair, law.above_floor, result, confidence, law.verdict, seconds)
 
 
 def show(out: str | None = None, seed: int = 0) -> list[Row]:
     """Judge the suite and print its table row by row; its rows go as JSON to a file, or for "-" to standard output.
     Raises ValueError if the folder of the file cannot be written; before anything is judged.
     """
-    if out not in (None, "-"):
-        writable_folder("--json", Path(out).parent)
-    table = sys.stderr if out == "-" else sys.stdout
-    columns = (
-        "mechanism",
-        "claimed",
-        "truth",
-        "above .01",
-        "by games",
-        "DP-Sniper",
-        "StatDP",
-        "verdict",
-        "s",
-        "their s",
-    )
+    table = place_for(out)
+    columns = ("mechanism", "claimed", "truth", "above .01", "by games", "DP-Sniper", "StatDP", "verdict", "s", "their s")  # fmt: skip
     print("{:<20}{:>8}{:>8}{:>10}{:>9}{:>16}{:>17}  {:<10}{:>5}{:>8}".format(*columns), file=table)
     rows = []
     for mechanism in SUITE:
         row = judge(mechanism, GAMES, seed=seed)
         rows.append(row)
         other = PUBLISHED.get(mechanism.name)
-        message = (
-            ("", "", "")
-            if other is None
-            else (_spell(other.dp_sniper), _spell(other.statdp), f"{other.seconds:.0f}")
-        )
+        theirs = ("", "", "") if other is None else (_spell(other.dp_sniper), _spell(other.statdp), f"{other.seconds:.0f}")  # fmt: skip
         print(
             f"{row.mechanism:<20}{row.claimed:>8.4f}{row.truth:>8.4f}{row.above_floor:>10.4f}{row.by_games:>9.4f}"
-            f"{message[0]:>16}{message[1]:>17}  {row.verdict:<10}{row.seconds:>5.1f}{message[2]:>8}",
+            f"{theirs[0]:>16}{theirs[1]:>17}  {row.verdict:<10}{row.seconds:>5.1f}{theirs[2]:>8}",
             flush=True,
             file=table,
         )
-    if out is not None:
-        text = json.dumps(plain([asdict(row) for row in rows]), indent=1, allow_nan=False) + "\n"
-        if out == "-":
-            sys.stdout.write(text)
-        else:
-            replace_file(Path(out), text)
+    store(out, [asdict(row) for row in rows])
     return rows
 
 

@@ -6,7 +6,7 @@ import importlib.metadata
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,61 +25,48 @@ ROUNDING = 1e-6
 ENDS = 1e-4
 """A number is confirmed if it is beyond the far end of the truth by at most this share: the ends lie some 1e-5 apart, the best tools less."""
 
-Case = Callable[[np.random.Generator], tuple[float, float]]
-"""A simulated use of a tool: (what it returns, what is true)."""
+Case = Callable[[np.random.Generator], tuple[float, float, float]]
+"""A use of a tool: (what it returns, lower end of what is true, upper end)."""
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """A bound that may be wrong in at most 5% of its uses."""
-
-    cases: Mapping[str, Case]  # name -> a use of the tool, with a truth that is known exactly
-    # "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below
-    side: Literal["lower", "upper"] = "lower"
-    runs: int = 2000  # independent uses in each case
-
-
-@dataclass(frozen=True)
-class Enclosed:
-    """A number that must not be on the wrong side of the truth, ever."""
-
-    # name -> (what the tool returns, a function; the truth's lower and upper end, a function)
-    cases: Mapping[str, tuple[Callable[[], float], Callable[[], tuple[float, float]]]]
-    # "lower" for a bound that must not be above the truth, "upper" for a bound that must not be below
-    side: Literal["lower", "upper"] = "upper"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A documented claim of a tool."""
+    """A documented claim of a tool: of a bound that may be wrong in 5% of its uses, or of a number that may never be."""
 
     name: str  # short; also the name of its program, with underscores
-    tool: str
-    package: str  # its distribution, with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own
     call: str
     claim: str  # the words of the documentation, verbatim
     place: str  # where they stand
-    evidence: Simulated | Enclosed  # what decides
-    # words of the documentation that restrict the claim, with their place, and what else is fair to know
-    restricted_by: str = ""
+    cases: Mapping[
+        str, Case
+    ]  # name -> a use of the tool, whose truth is known; enclosed where there is a single run
+    side: Literal["lower", "upper"]  # a lower bound must not be above the truth, an upper bound not below
+    tool: str = ""
+    package: str = (
+        ""  # its distribution, with the versions that are judged, as "riskcal==1.5.*"; "" for code of our own
+    )
+    runs: int = 1  # independent uses in each case; 1: the number may never be wrong
+    restricted_by: str = ""  # words that restrict the claim, with their place, and what else is fair to know
     repaired: str = ""  # what a later version does; "" if none was looked at
-    # the tool's computation is written anew in this project, from its public source, because it cannot be installed here
-    by_formula: bool = False
-    planted: bool = False  # a control: a bound that is known to hold, or a wrong bound
-    # whether the documentation promises what could be wrong; of an estimate it is counted, and no verdict is given
-    promises: bool = True
+    by_formula: bool = (
+        False  # computed anew in this project, from the public source: it cannot be installed here
+    )
+    promises: bool = True  # False: an estimate promises nothing; it is counted, and no verdict is given
+
+    @property
+    def planted(self) -> bool:
+        """Whether it is a control: a bound that is known to hold, or a wrong bound."""
+        return self.tool == "control"
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a case of a trial showed."""
 
-    case: str  # its name
-    runs: int  # how many; 1 where the truth is enclosed
+    case: str
+    runs: int
     wrong: int  # how often the bound was on the wrong side of the truth
-    # the interval of the rate of wrong bounds, simultaneous over the register; (0, 0) or (1, 1) where the truth is
-    # enclosed and decides
-    rate: tuple[float, float]
+    rate: tuple[float, float]  # the interval of the rate of wrong bounds, simultaneous over the register
     returned: float  # the median of what the tool returned
     truth: float  # what is true; the end that favours the tool
 
@@ -90,11 +77,9 @@ class Row:
 
     trial: Trial
     version: str  # of the tool, as installed
-    # REFUTED, CONFIRMED (in these cases) or INCONCLUSIVE; "" where it was not judged, as a tool that is missing or an
-    # estimate
-    verdict: str
+    verdict: str  # "" where it was not judged, as a tool that is missing or an estimate
     skipped: str = ""  # why it was not judged
-    outcomes: tuple[Outcome, ...] = field(default=())  # of its cases
+    outcomes: tuple[Outcome, ...] = ()  # of its cases
     # of a claim that is not refuted, how its loosest case compares: simulated, the ratio to the best confirmed bound of
     # the register in the same case; enclosed, the ratio to the truth. NaN where there is none
     tightness: float = math.nan
@@ -102,7 +87,7 @@ class Row:
 
 def installed(package: str) -> tuple[str, str]:
     """The version of a distribution, and why it cannot be judged ("" if it can).
-    `package`: a name with the versions that are judged, such as "riskcal==1.5.*"; "" for code of our own.
+    `package`: as `Trial` has it.
 
     >>> installed("")
     ('', '')
@@ -132,49 +117,35 @@ def wrong(stated: float, truth: float, side: str, slack: float = ROUNDING) -> bo
     return not (stated <= truth + most if side == "lower" else stated >= truth - most)
 
 
-def simulate(name: str, evidence: Simulated, risk: float, seed: int) -> tuple[str, tuple[Outcome, ...]]:
-    """Use the tool again and again, and count how often it is wrong.
-    `name`: of the trial; with the case and the seed it decides the random numbers; `evidence`: the cases; `risk`: the
-    probability that the interval of a case misses the rate; `seed`: of the random numbers. Returns the verdict and what
-    each case showed: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie below `ALPHA` + `TOLERANCE`.
+def use(trial: Trial, risk: float, seed: int) -> tuple[str, tuple[Outcome, ...]]:
+    """Use a tool in each case, and count how often it is wrong: beyond both ends of what is true.
+    `risk`: the probability that the interval of a case misses the rate; `seed`: with the names it decides the random numbers.
+    Returns the verdict and what each case showed. Of many runs: REFUTED if an interval lies above `ALPHA`, CONFIRMED if all lie
+    below `ALPHA` + `TOLERANCE`. Of a single run: REFUTED if it is wrong, CONFIRMED if it is on the right side of both ends, of the far
+    end to `ENDS`.
 
-    >>> honest = Simulated({"coin": lambda rng: (float(rng.random() < 0.03), 0.0)})
-    >>> simulate("honest", honest, 1e-4, 0)[0], simulate("liar", Simulated({"sure": lambda rng: (1.0, 0.0)}), 1e-4, 0)[0]
+    >>> def says(number, runs): return Trial("x", "", "", "", {"1": lambda rng: (number(rng), 1.0, 2.0)}, "lower", runs=runs)
+    >>> use(says(lambda rng: 3.0 * (rng.random() < 0.03), 2000), 1e-4, 0)[0], use(says(lambda _: 3.0, 20), 1e-4, 0)[0]
     ('CONFIRMED', 'REFUTED')
-    """
-    outcomes = []
-    for case, use in evidence.cases.items():
-        rng = np.random.default_rng([seed, zlib.crc32(f"{name}/{case}".encode())])
-        pairs = [use(rng) for _ in range(evidence.runs)]
-        count = sum(wrong(stated, truth, evidence.side) for stated, truth in pairs)
-        low, high = (float(end[0]) for end in clopper_pearson([count], evidence.runs, risk))
-        stated, truth = (float(np.median(column)) for column in zip(*pairs, strict=True))
-        outcomes.append(Outcome(case, evidence.runs, count, (low, high), stated, truth))
-    if any(item.rate[0] > ALPHA for item in outcomes):
-        verdict = Verdict.REFUTED
-    elif all(item.rate[1] <= ALPHA + TOLERANCE for item in outcomes):
-        verdict = Verdict.CONFIRMED
-    else:
-        verdict = Verdict.INCONCLUSIVE
-    return str(verdict), tuple(outcomes)
-
-
-def enclose(evidence: Enclosed) -> tuple[str, tuple[Outcome, ...]]:
-    """Hold the tool's numbers against both ends of the truth.
-    Returns the verdict and what each case showed: REFUTED if a number is on the wrong side of both ends, CONFIRMED if all
-    are on the right side of both, the far one to `ENDS`.
-
-    >>> enclose(Enclosed({"1": (lambda: 1.5, lambda: (1.0, 2.0))}))[0]
-    'INCONCLUSIVE'
+    >>> [use(says(lambda _: number, 1), 1e-4, 0)[0] for number in (1.0, 1.5, 2.5)]
+    ['CONFIRMED', 'INCONCLUSIVE', 'REFUTED']
     """
     outcomes, sure = [], True
-    for case, (tool, truth) in evidence.cases.items():
-        stated, ends = tool(), truth()
-        mild, strict = ends if evidence.side == "upper" else ends[::-1]
-        is_wrong = wrong(stated, mild, evidence.side)
-        sure = sure and not wrong(stated, strict, evidence.side, ENDS)
-        outcomes.append(Outcome(case, 1, int(is_wrong), (float(is_wrong), float(is_wrong)), stated, mild))
-    refuted = any(item.wrong for item in outcomes)
+    for case, single in trial.cases.items():
+        rng = np.random.default_rng([seed, zlib.crc32(f"{trial.name}/{case}".encode())])
+        uses = [single(rng) for _ in range(trial.runs)]
+        mild, far = (2, 1) if trial.side == "lower" else (1, 2)
+        count = sum(wrong(item[0], item[mild], trial.side) for item in uses)
+        rate = float(count), float(count)
+        if trial.runs == 1:
+            sure = sure and not wrong(uses[0][0], uses[0][far], trial.side, ENDS)
+        else:
+            low, high = clopper_pearson([count], trial.runs, risk)
+            rate = float(low[0]), float(high[0])
+            sure = sure and rate[1] <= ALPHA + TOLERANCE
+        stated, truth = (float(np.median([item[place] for item in uses])) for place in (0, mild))
+        outcomes.append(Outcome(case, trial.runs, count, rate, stated, truth))
+    refuted = any(item.rate[0] > ALPHA for item in outcomes)
     verdict = Verdict.REFUTED if refuted else Verdict.CONFIRMED if sure else Verdict.INCONCLUSIVE
     return str(verdict), tuple(outcomes)
 
@@ -184,40 +155,30 @@ def judge(trials: Sequence[Trial], seed: int = 0, say: Callable[[Row], None] = l
     `trials`: the register or a part of it; all simulated cases of it share `RISK`; `seed`: of the random numbers; `say`:
     called with each row as it is done, before `tightness` is known.
 
-    >>> right = Enclosed({"pi": (lambda: 3.2, lambda: (math.pi, math.pi))})
-    >>> (row,) = judge([Trial(name="pi", tool="us", package="", call="", claim="", place="", evidence=right)])
+    >>> (row,) = judge([Trial("pi", "", "", "", {"pi": lambda _: (3.2, math.pi, math.pi)}, "upper")])
     >>> row.verdict, round(row.tightness, 4)
     ('CONFIRMED', 1.0186)
     """
-    risk = RISK / max(
-        1, sum(len(item.evidence.cases) for item in trials if isinstance(item.evidence, Simulated))
-    )
+    risk = RISK / max(1, sum(len(trial.cases) for trial in trials if trial.runs > 1))
     rows: list[Row] = []
     for trial in trials:
         version, missing = installed(trial.package)
-        verdict, outcomes = "", ()
-        if not missing:
-            verdict, outcomes = (
-                simulate(trial.name, trial.evidence, risk, seed)
-                if isinstance(trial.evidence, Simulated)
-                else enclose(trial.evidence)
-            )
-            verdict = verdict if trial.promises else ""
-        rows.append(Row(trial, version, verdict, missing, outcomes))
+        verdict, outcomes = ("", ()) if missing else use(trial, risk, seed)
+        rows.append(Row(trial, version, verdict if trial.promises else "", missing, outcomes))
         say(rows[-1])
     return [_with_tightness(row, rows) for row in rows]
 
 
 def _with_tightness(row: Row, rows: Sequence[Row]) -> Row:
     """The row with its tightness: of simulations against the largest median of a confirmed row in the same case."""
-    ratios, trial = [], row.trial
+    ratios = []
     for item in row.outcomes:
         best = item.truth
-        if isinstance(trial.evidence, Simulated):
+        if row.trial.runs > 1:
             valid = [single for other in rows if other.verdict == "CONFIRMED" for single in other.outcomes]
             best = max((single.returned for single in valid if single.case == item.case), default=0.0)
         if best > 0.0:
             ratios.append(item.returned / best)
     if not ratios or row.verdict == "REFUTED":
         return row
-    return replace(row, tightness=min(ratios) if trial.evidence.side == "lower" else max(ratios))
+    return replace(row, tightness=min(ratios) if row.trial.side == "lower" else max(ratios))

@@ -1,47 +1,36 @@
-"""The register of claims that public tools document, and what the command prints, stores and shows of it."""
+"""The register of claims that public tools document, and its page: `python -m verify.tools.trials` judges them and writes the results into it.
+
+A row of a tool that is not installed stays as it is.
+"""
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from mipsim._files import replace_file, writable_folder
-from mipsim.referee.reporting.plain import plain
+from mipsim._files import replace_file
 from verify.tools.accountants import ACCOUNTANTS
 from verify.tools.estimators import ESTIMATORS
+from verify.tools.stored import place_for, store
 from verify.tools.trial import Outcome, Row, Trial, judge
 
 TRIALS: tuple[Trial, ...] = (*ESTIMATORS, *ACCOUNTANTS)
 """All trials, controls first."""
-
-FOLDER = Path(__file__).parent
-RESULTS = FOLDER / "results.json"
-"""The stored results, which docs/tools.md shows."""
-PROGRAMS = FOLDER / "programs"
+PROGRAMS = Path(__file__).parent / "programs"
 """Programs that show a refutation without mipsim."""
-
-
-def program_of(name: str) -> Path | None:
-    """The program that shows a refutation, or None.
-    >>> program_of("nobody's")
-    """
-    path = PROGRAMS / f"{name.replace('-', '_')}.py"
-    return path if path.is_file() else None
+PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
+HEAD = "| tool | claim | verdict | worst case | what it showed | tightness | program |\n|---|---|---|---|---|---|---|\n"
 
 
 def show(out: str | None = None, seed: int = 0) -> list[Row]:
-    """Judge the trials and print a line of each; date, seed and rows go as JSON to a file, or for "-" to standard output.
+    """Judge the trials and print a line of each; the rows go as JSON to a file, or for "-" to standard output.
     Raises ValueError if the folder of the file cannot be written; before anything is judged.
     """
-    if out not in (None, "-"):
-        writable_folder("--json", Path(out).parent)
-    text = sys.stderr if out == "-" else sys.stdout
+    text = place_for(out)
 
     def say(row: Row) -> None:
         worst = _worst(row.outcomes)
@@ -51,51 +40,18 @@ def show(out: str | None = None, seed: int = 0) -> list[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tools warn of their own limits; what they say is judged
         rows = judge(TRIALS, seed, say)
-    if out is not None:
-        stored = _written(rows, seed)
-        sys.stdout.write(stored) if out == "-" else replace_file(Path(out), stored)
-    return rows
-
-
-def _written(rows: Iterable[Row], seed: int) -> str:
-    """Rows as JSON, a line for each case; what the register says of a trial is not repeated."""
-    texts = []
-    for row in rows:
-        held = {key: getattr(row, key) for key in ("version", "verdict", "skipped", "tightness")}
-        head = json.dumps(plain({"name": row.trial.name} | held), allow_nan=False)
-        cases = ["  " + json.dumps(plain(asdict(item)), allow_nan=False) for item in row.outcomes]
-        texts.append(f' {head[:-1]}, "outcomes": [\n' + ",\n".join(cases) + "]}")
-    head = json.dumps({"date": time.strftime("%Y-%m-%d"), "seed": seed})
-    return f'{head[:-1]}, "rows": [\n' + ",\n".join(texts) + "\n]}\n"
-
-
-def read_rows(path: Path = RESULTS) -> list[Row]:
-    """The rows that `show` has stored, of the trials of the register.
-    Raises ValueError if a row is of no trial.
-
-    >>> len(read_rows()) == len(TRIALS)
-    True
-    """
-    known, rows = {trial.name: trial for trial in TRIALS}, []
-    for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
-        if (trial := known.get(row["name"])) is None:
-            raise ValueError(f"{path} holds {row['name']}, which is no trial of the register")
-        outcomes = tuple(Outcome(**item | {"rate": tuple(item["rate"])}) for item in row["outcomes"])
-        tightness = row["tightness"] if isinstance(row["tightness"], float) else math.nan
-        rows.append(Row(trial, row["version"], row["verdict"], row["skipped"], outcomes, tightness))
+    fields = ("version", "verdict", "skipped", "tightness")
+    store(out, [{"name": row.trial.name} | {name: getattr(row, name) for name in fields} | {"outcomes": [asdict(item) for item in row.outcomes]} for row in rows])  # fmt: skip
     return rows
 
 
 def _worst(outcomes: Iterable[Outcome]) -> Outcome | None:
     """The case with the most wrong bounds, of equal ones that farthest from the truth; None of none."""
-    return max(
-        outcomes,
-        key=lambda item: (
-            item.wrong / item.runs,
-            abs(item.returned - item.truth) / max(abs(item.truth), 1e-9),
-        ),
-        default=None,
-    )
+
+    def rank(item: Outcome) -> tuple[float, float]:
+        return item.wrong / item.runs, abs(item.returned - item.truth) / max(abs(item.truth), 1e-9)
+
+    return max(outcomes, key=rank, default=None)
 
 
 def _finding(outcome: Outcome) -> str:
@@ -106,35 +62,32 @@ def _finding(outcome: Outcome) -> str:
     return f"wrong {outcome.wrong:,} of {outcome.runs:,}, rate in [{low:.3f}, {high:.3f}]"
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Rows as a table in Markdown: what docs/tools.md holds.
+def line(row: Row) -> str:
+    """A row of the page's table of results, in Markdown."""
+    worst, trial = _worst(row.outcomes), row.trial
+    program = PROGRAMS / f"{trial.name.replace('-', '_')}.py"
+    return _line(
+        f"{trial.tool} {row.version}".strip() + (" (by formula)" if trial.by_formula else ""),
+        f"`{trial.name}`: ``{trial.call}``",
+        row.verdict or "not judged",
+        f"`{worst.case}`" if worst else row.skipped,
+        _finding(worst) if worst else "",
+        f"{row.tightness:.3f}" if math.isfinite(row.tightness) else "",
+        f"`{program.name}`" if program.is_file() else "",
+    )
 
-    >>> table([]).splitlines()[0]
-    '| tool | claim | verdict | worst case | what it showed | tightness | program |'
+
+def lines_of(page: str) -> dict[str, str]:
+    """Name of each trial -> its line in the page's table of results.
+    >>> lines_of(HEAD)
+    {}
     """
-    lines = [
-        "| tool | claim | verdict | worst case | what it showed | tightness | program |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        worst, trial = _worst(row.outcomes), row.trial
-        program = program_of(trial.name)
-        cells = (
-            f"{trial.tool} {row.version}".strip() + (" (by formula)" if trial.by_formula else ""),
-            f"`{trial.name}`: ``{trial.call}``",
-            row.verdict or "not judged",
-            f"`{worst.case}`" if worst else row.skipped,
-            _finding(worst) if worst else "",
-            f"{row.tightness:.3f}" if math.isfinite(row.tightness) else "",
-            f"`{program.name}`" if program else "",
-        )
-        lines.append(_line(*cells))
-    return "\n".join(lines)
+    rows = page.partition(HEAD)[2].partition("\n\n")[0].splitlines()
+    return {row.split("`")[1]: row for row in rows}
 
 
 def quotes(trials: Iterable[Trial]) -> str:
     """The words that were judged, where they stand, what restricts them and what repairs them, as a table in Markdown.
-
     >>> quotes([]).splitlines()[0]
     '| claim | words | place | restricted by | later versions |'
     """
@@ -142,14 +95,21 @@ def quotes(trials: Iterable[Trial]) -> str:
     for trial in trials:
         if not trial.planted:
             words = (trial.claim, trial.place, trial.restricted_by, trial.repaired)
-            lines.append(
-                _line(
-                    f"`{trial.name}`",
-                    *(f"``{text.replace('`', chr(39))}``" if text else "" for text in words),
-                )
-            )
+            cells = (f"``{text.replace('`', chr(39))}``" if text else "" for text in words)
+            lines.append(_line(f"`{trial.name}`", *cells))
     return "\n".join(lines)
 
 
 def _line(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    results = show(seed=int(sys.argv[1]) if sys.argv[1:] else 0)
+    text = PAGE.read_text("utf-8")
+    before, known = text.partition(HEAD)[0], lines_of(text)
+    known |= {row.trial.name: line(row) for row in results if not row.skipped or row.trial.name not in known}
+    rest = text.partition(HEAD)[2].partition("\n\n")[2].partition("| claim | words |")
+    after = rest[2].partition("\n\n")[2]
+    rows = "\n".join(known[trial.name] for trial in TRIALS)
+    replace_file(PAGE, f"{before}{HEAD}{rows}\n\n{rest[0]}{quotes(TRIALS)}\n\n{after}".encode())
