@@ -1,25 +1,21 @@
 """Judge a statement of the register: its share of the failure probability, its points, its games."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mipsim._precision import run_in
 from mipsim._words import plural
-from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee import Outcome, Point, Verdict
 from mipsim.referee.judging.judge import Plan, judge_points, spread_points, which_points
 from mipsim.referee.judging.prepared import Share
 from mipsim.referee.outcome import Failure, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from mipsim.referee.result import PointResult
-from verify import register
 from verify.program import with_program
+from verify.statement import Statement
 
 SCALES = ("quick", "standard", "full")
-SAMPLES = (4, 24, 200)
-"""Points that are sampled from a domain at each scale, unless the register says otherwise."""
-GAMES = (100_000, 500_000, 5_000_000)
-"""Games per world at each scale, where no exact law is known."""
 MOST_KNOWN = 1000
 """Results of exact laws that are stored for other statements that compare the same: each holds some 10 kB."""
 _KNOWN: dict[Any, PointResult] = {}
@@ -35,37 +31,12 @@ class Setting:
     risk: float  # failure probability of a single point, see `risk_of`
 
 
-def listed(name: str, points: Sequence[Point], scale: str) -> tuple[Point, ...]:
-    """A statement's own points that are judged at a scale: all of them at full scale, at others those that match no part in `FULL`.
-    >>> listed("nobody's", [Point({"n": 1})], "quick")
-    (Point(at={'n': 1}, name='', setting=''),)
-    """
-    parts = () if scale == SCALES[-1] else register.FULL.get(name, ())
-    return tuple(point for point in points if not any(matches(point, part) for part in parts))
-
-
-def matches(point: Point, part: Mapping[str, Any]) -> bool:
-    """Whether a point has these values.
-    >>> matches(Point({"n": 10, "d": 2}), {"n": 10}), matches(Point({"n": 10, "d": 2}), {"n": 10, "d": 3})
-    (True, False)
-    """
-    return all(point.at.get(name) == value for name, value in part.items())
-
-
-def sampled(name: str, scale: str) -> int:
-    """How many points are sampled from a statement's domain.
-    >>> [sampled("nobody's", scale) for scale in SCALES]
-    [4, 24, 200]
-    """
-    return register.SAMPLES.get(name, SAMPLES)[SCALES.index(scale)]
-
-
-def games(name: str, scale: str) -> int:
-    """How many games in each world a point of a statement has, where no exact law is known.
-    >>> [games("nobody's", scale) for scale in SCALES]
-    [100000, 500000, 5000000]
-    """
-    return register.GAMES.get(name, GAMES)[SCALES.index(scale)]
+def listed(statement: Statement, scale: str) -> tuple[Point, ...]:
+    """A statement's own points that are judged at a scale: all of them at full scale, at others those that are not `expensive`."""
+    parts = () if scale == SCALES[-1] else statement.expensive
+    return tuple(
+        point for point in statement.points if not any(part.items() <= point.at.items() for part in parts)
+    )
 
 
 def points_of(statements: Iterable[Statement], scale: str = SCALES[-1]) -> int:
@@ -73,7 +44,8 @@ def points_of(statements: Iterable[Statement], scale: str = SCALES[-1]) -> int:
     >>> points_of([])
     0
     """
-    return sum(len(listed(item.name, item.points, scale)) + sampled(item.name, scale) for item in statements)
+    place = SCALES.index(scale)
+    return sum(len(listed(item, scale)) + item.samples[place] for item in statements)
 
 
 def risk_of(confidence: float, statements: Iterable[Statement]) -> float:
@@ -93,16 +65,17 @@ def judge(
 ) -> Outcome:
     """Judge a statement at its own points and at sampled ones, or at the points `at` alone."""
     own, sample, failures = at or (), list[Point](), list[Failure]()
+    place = SCALES.index(setting.scale)
     if at is None:
-        spread, failures = spread_points(statement, sampled(statement.name, setting.scale), setting.seed)
+        spread, failures = spread_points(statement, statement.samples[place], setting.seed)
         sample = [replace(point, name=f"sampled {k}") for k, point in enumerate(spread, 1)]
-        own = listed(statement.name, statement.points, setting.scale)
+        own = listed(statement, setting.scale)
     which = which_points(len(own), len(own) + len(sample), 0, len(sample))
     if at is None and (left := len(statement.points) - len(own)):
         which = f"{which}; {left} more of its own at --scale full"
     with run_in("float64"):  # the register is about real numbers
         # Other games than those by which a hunt reached a point.
-        share = Share(setting.risk, games(statement.name, setting.scale), setting.seed, "register")
+        share = Share(setting.risk, statement.games[place], setting.seed, "register")
         plan = Plan((*own, *sample), which, share, setting.confidence, failures, len(sample))
         result = with_program(judge_points(statement, plan, known=_KNOWN))
     if len(_KNOWN) > MOST_KNOWN:
@@ -127,12 +100,13 @@ def left_to_full(statements: Iterable[Statement], scale: str) -> str:
     """
     if scale == SCALES[-1]:
         return ""
-    every, usual = list(statements), GAMES[SCALES.index(scale)]
-    counts = {item.name: games(item.name, scale) for item in every}
+    every, place = list(statements), SCALES.index(scale)
+    usual, most = Statement.games[place], Statement.games[-1]
+    counts = {item.name: item.games[place] for item in every}
     fewer = ", ".join(f"{count:,} of {name}" for name, count in counts.items() if count < usual)
     less = f" ({fewer})" if fewer else ""
-    left = {item.name: len(item.points) - len(listed(item.name, item.points, scale)) for item in every}
+    left = {item.name: len(item.points) - len(listed(item, scale)) for item in every}
     among = [f"{name} {count}" for name, count in left.items() if count]
     names = f"{plural(len(among), 'statement')} ({', '.join(among)})"
     expensive = f"{plural(sum(left.values()), 'expensive point')} of {names}, " if among else ""
-    return f"Left to --scale full: {expensive}{GAMES[-1]:,} games a world instead of {usual:,}{less}, most sampled points."
+    return f"Left to --scale full: {expensive}{most:,} games a world instead of {usual:,}{less}, most sampled points."

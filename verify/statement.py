@@ -1,21 +1,63 @@
 """A statement of the register: the referee's, and what the register alone asks of it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from mipsim import referee as rf
+
+Counts = tuple[int, int, int]
+"""Numbers at the scales quick, standard and full."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(rf.Statement):
     """A printed statement, or the correction of a statement; the arguments are those of the referee's `Statement` and these.
 
+    A correction has none of these but `matters_when`, which may name parameters that other statements alone vary.
+
     Args:
         instead: for a statement that is refuted, what holds instead, in a few words; "" where nothing is known to.
+        samples: points that are sampled from the domain.
+        games: games in each world, where no exact law is known.
+        expensive: values of listed points, each of which costs seconds: points with them are judged at --scale full only.
+        needs: a condition in its words, or in those of `restricted_by` -> where it is needed, see `verify.rules.unmet_needs`.
     """
 
     instead: str = ""
+    samples: Counts = (4, 24, 200)
+    games: Counts = (100_000, 500_000, 5_000_000)
+    expensive: tuple[Mapping[str, Any], ...] = ()
+    needs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {name: where for name, where in self.matters_when.items() if name in self.domain}
+        object.__setattr__(self, "matters_when", known)
+        super().__post_init__()
 
     def corrected(self, **changes: Any) -> "Statement":
-        """The same as the referee's; `instead` of the statement is left out of its correction."""
-        return super().corrected(**({"instead": ""} | changes))  # pyright: ignore[reportReturnType]
+        """The same as the referee's; what the register alone asks of the statement is left out of its correction."""
+        usual = {
+            "instead": "",
+            "samples": Statement.samples,
+            "games": Statement.games,
+            "expensive": (),
+            "needs": {},
+        }
+        return super().corrected(**(usual | changes))  # pyright: ignore[reportReturnType]
+
+
+def where_in(name: str, *values: object) -> Callable[..., bool]:
+    """Whether a parameter matters: where another parameter has any of these values.
+    >>> where_in("data", "gamma")(data="gamma", n=3)
+    True
+    """
+    return lambda **at: at[name] in values
+
+
+def nowhere(**_: object) -> bool:
+    """Whether a parameter matters that the words leave free and that changes neither claim nor truth.
+    >>> nowhere(n=3)
+    False
+    """
+    return False

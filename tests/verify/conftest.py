@@ -7,6 +7,7 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
+from verify.statement import Statement
 
 NASTY = "<script>alert(\"x\")</script> & 'quoted' <b>bold</b>"
 
@@ -20,7 +21,7 @@ def failing(x: float, law: str) -> float:
     raise RuntimeError(f"counts are truncated {NASTY}")
 
 
-def statement(name: str, truth=known, claimed=lambda x: 1.0, **more) -> rf.Statement:
+def statement(name: str, truth=known, claimed=lambda x: 1.0, **more) -> Statement:
     given = {
         "says": f"For every x: power -> Φ(z + √m*), {NASTY}",
         "source": "theorem 1",
@@ -28,10 +29,10 @@ def statement(name: str, truth=known, claimed=lambda x: 1.0, **more) -> rf.State
         "domain": {"x": rf.Real(0.0, 0.8), "law": rf.Choice("Bernoulli", NASTY)},
         "points": ({"x": 0.5, "law": NASTY},),
     }
-    return rf.Statement(name=name, truth=truth, claimed=claimed, **(given | more))
+    return Statement(name=name, truth=truth, claimed=claimed, **(given | more))
 
 
-def registered(*statements: rf.Statement) -> dict[str, rf.Statement]:
+def registered(*statements: Statement) -> dict[str, Statement]:
     return {item.name: item for item in statements}
 
 
@@ -63,17 +64,17 @@ BROKEN = statement("kaissis-broken", truth=failing)
 
 
 @pytest.fixture
-def make() -> Callable[..., rf.Statement]:
+def make() -> Callable[..., Statement]:
     return statement
 
 
 @pytest.fixture(scope="session")
-def sound() -> Mapping[str, rf.Statement]:
+def sound() -> Mapping[str, Statement]:
     """Statements that can all be judged."""
     return registered(TRUE, FALSE, CORRECTED, OPEN, CURVE)
 
 
 @pytest.fixture(scope="session")
-def broken(sound: Mapping[str, rf.Statement]) -> Mapping[str, rf.Statement]:
+def broken(sound: Mapping[str, Statement]) -> Mapping[str, Statement]:
     """The sound statements after a statement whose functions fail."""
     return registered(BROKEN, *sound.values())

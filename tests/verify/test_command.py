@@ -15,7 +15,7 @@ import pytest
 from mipsim import referee as rf
 from verify import session
 from verify.command import main
-from verify.judge import SAMPLES
+from verify.statement import Statement
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def test_all_judged(sound, tmp_path, capsys):
         "Judged 4 statements (2 CONFIRMED, 1 REFUTED: condition, 1 INCONCLUSIVE); 1 correction "
         f"(1 CONFIRMED). Report: {tmp_path / 'index.html'}"
     )
-    total = 5 + 5 * SAMPLES[-1]
+    total = 5 + 5 * Statement.samples[-1]
     assert lines[-2] == (
         f"Family-wise failure probability 0.001 over all {total:,} points of the register at full scale."
     )

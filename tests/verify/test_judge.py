@@ -11,41 +11,31 @@ from mipsim import referee as rf
 from mipsim.referee.outcome import Failure, is_judged, shown_counterexamples
 from mipsim.referee.reporting import pictures
 from tests.verify.conftest import NASTY
-from verify import parallel, register
-from verify.judge import (
-    SAMPLES,
-    SCALES,
-    Setting,
-    judge,
-    left_to_full,
-    listed,
-    matches,
-    points_of,
-    risk_of,
-    unseen,
-)
-from verify.register import FULL, REGISTER, statement_of
+from verify import parallel
+from verify.judge import SCALES, Setting, judge, left_to_full, listed, points_of, risk_of, unseen
+from verify.register import REGISTER, statement_of
+from verify.statement import Statement
 
+SAMPLES = Statement.samples
 SETTING = Setting("quick", 0.999, 3, 1e-6)
 
 
-def test_the_share_is_that_of_the_whole_register_at_full_scale(sound, monkeypatch):
+def test_the_share_is_that_of_the_whole_register_at_full_scale(sound):
     total = sum(len(item.points) for item in sound.values()) + 5 * SAMPLES[-1]
     assert points_of(sound.values()) == total
     assert risk_of(0.999, sound.values()) == pytest.approx(1e-3 / total)
     for place, scale in enumerate(SCALES):
         outcome = judge(sound["azize-false"], Setting(scale, 0.999, 0, 1e-6))
         assert len(outcome.judged) == 2 + SAMPLES[place]  # never more points than the share pays for
-    monkeypatch.setitem(register.SAMPLES, "azize-true", (1, 2, 3))
-    assert points_of(sound.values()) == total - SAMPLES[-1] + 3
-    assert points_of([sound["azize-true"]], "standard") == 3
+    fewer = replace(sound["azize-true"], samples=(1, 2, 3))
+    assert points_of([*(sound | {"azize-true": fewer}).values()]) == total - SAMPLES[-1] + 3
+    assert points_of([fewer], "standard") == 3
 
 
-def test_a_larger_scale_extends_a_smaller_scale(sound, monkeypatch):
+def test_a_larger_scale_extends_a_smaller_scale(sound):
     def sampled(name: str, count: int, seed: int) -> list[dict]:
-        monkeypatch.setitem(register.SAMPLES, name, (count, count, count))
-        setting = Setting("quick", 0.999, seed, 1e-6)
-        return [item.parameters for item in judge(sound[name], setting).judged if item.sampled]
+        statement, setting = replace(sound[name], samples=(count,) * 3), Setting("quick", 0.999, seed, 1e-6)
+        return [item.parameters for item in judge(statement, setting).judged if item.sampled]
 
     few, many = (sampled("azize-false", count, 5) for count in (4, 9))
     assert len(few) == 4
@@ -69,10 +59,9 @@ def test_the_second_route_runs_at_the_counterexample_that_is_shown_alone(sound):
     assert requested[0] is quick.worst
 
 
-def test_the_scale_names_the_statements_that_have_fewer_games(make, monkeypatch):
-    for name, usual in (("a", 2000), ("b", 500_000)):
-        monkeypatch.setitem(register.GAMES, name, (1000, usual, 5_000_000))
-    report = [left_to_full([make("a"), make("b")], scale) for scale in SCALES]
+def test_the_scale_names_the_statements_that_have_fewer_games(make):
+    fewer = [make(name, games=(1000, usual, 5_000_000)) for name, usual in (("a", 2000), ("b", 500_000))]
+    report = [left_to_full(fewer, scale) for scale in SCALES]
     assert report[1] == (
         "Left to --scale full: 5,000,000 games a world instead of 500,000 (2,000 of a), most sampled points."
     )
@@ -82,14 +71,14 @@ def test_the_scale_names_the_statements_that_have_fewer_games(make, monkeypatch)
         "a",
         truth=lambda x, law: (lambda g, n: g.standard_normal(n),) * 2,
         claimed=lambda x: mi.GaussianTradeOff(1.0),
+        games=fewer[0].games,
     )
     assert [item.games for item in judge(coin, SETTING, coin.points).judged] == [1000]
 
 
-def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make, monkeypatch):
-    item = make("a", points=tuple({"x": x, "law": law} for x in (0.1, 0.2) for law in ("Bernoulli", NASTY)))
-    monkeypatch.setitem(register.FULL, "a", [{"x": 0.2, "law": NASTY}])
-    monkeypatch.setitem(register.SAMPLES, "a", (0, 0, 0))
+def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make):
+    points = tuple({"x": x, "law": law} for x in (0.1, 0.2) for law in ("Bernoulli", NASTY))
+    item = make("a", points=points, expensive=({"x": 0.2, "law": NASTY},), samples=(0, 0, 0))
     for scale in SCALES:
         setting = Setting(scale, 0.999, 0, 1e-6)
         outcome = judge(item, setting)
@@ -105,12 +94,12 @@ def test_dear_points_are_left_to_full_scale_and_the_run_says_which(make, monkeyp
 
 
 def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
-    for name, parts in FULL.items():
-        points = REGISTER[name].points
-        for part in parts:
-            chosen = [point for point in points if matches(point, part)]
-            assert 0 < len(chosen) <= len(points) / 2, (name, part)
-        assert len(listed(name, points, "standard")) > len(points) / 2
+    for item in REGISTER.values():
+        points = item.points
+        for part in item.expensive:
+            left = listed(replace(item, expensive=(part,)), "standard")
+            assert len(points) / 2 <= len(left) < len(points), (item.name, part)
+        assert not item.expensive or len(listed(item, "standard")) > len(points) / 2
 
 
 def failed(statement: rf.Statement, why: str) -> rf.Outcome:

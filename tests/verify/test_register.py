@@ -11,7 +11,7 @@ from mipsim.referee.defect import READING, correction_of
 from mipsim.referee.judging.point import judge_point, judged_again
 from mipsim.referee.judging.prepared import Share
 from verify.leemann.statements.guarantee import BETWEEN, COSET
-from verify.register import FAMILIES, GAMES, MODULES, NEEDS, PAPERS, REGISTER, SAMPLES, paper_of
+from verify.register import FAMILIES, MODULES, PAPERS, REGISTER, paper_of
 from verify.rules import broken_uses, contradicted, unmet_needs, vacuous
 
 # Every numbered statement of the four papers is in the register, once, and knows its twin.
@@ -29,7 +29,6 @@ def test_no_name_is_used_twice():
     assert sorted(listed) == sorted(set(listed))
     assert listed == list(REGISTER)
     assert sorted(name for family in FAMILIES for name in family) == sorted(listed)
-    assert {*SAMPLES, *GAMES} <= set(listed)
     assert {paper_of(name) for name in listed} == set(PAPERS)
 
 
@@ -70,7 +69,7 @@ def missing(statement: Statement) -> list[str]:
     if correction is not None:
         settings = {point.setting for point in statement.points}
         narrower = correction.claimed is statement.claimed
-        sample = SAMPLES.get(statement.name, (1, 1, 1))[0] > 0
+        sample = statement.samples[0] > 0
         if not (statement.slip or narrower or sample or "paper" in settings or READING in statement.domain):
             result.append(
                 "nothing that tells its defect: no slip, reading, setting, random point or narrower correction"
@@ -191,11 +190,11 @@ KNOWN = {item.name: item for item in (PRINTED, CORRECTION)}
     "name",
     [
         pytest.param(name, marks=[pytest.mark.evidence] * (name == "leemann-K-equals-d-corrected"))
-        for name in NEEDS
+        for name in [item.name for item in REGISTER.values() if item.needs]
     ],
 )
 def test_a_condition_of_the_register_is_needed(name: str):
-    assert unmet_needs(REGISTER[name], NEEDS[name], REGISTER) == []
+    assert unmet_needs(REGISTER[name], REGISTER[name].needs, REGISTER) == []
 
 
 @pytest.mark.parametrize(

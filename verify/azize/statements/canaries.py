@@ -18,8 +18,7 @@ from verify.azize.laws.estimated_moments import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.steps import BOUNDED
-from verify.matters import Where, nowhere, where_in
-from verify.statement import Statement
+from verify.statement import Statement, nowhere, where_in
 
 EASIEST = "easiest = largest true m*"
 ATTACKED = "easiest = largest power of the optimal attack"
@@ -168,6 +167,15 @@ PRINTED = Statement(
         ),
     ),
     second_route=by_games,
+    expensive=tuple({"records": "digits", "references": 300, "draw": draw} for draw in (1, 2)),
+    matters_when={
+        "rare": where_in("reading", ATTACKED),
+        "value": nowhere,
+        **dict.fromkeys(("C0", "law", "d", "mean"), where_in("reading", EASIEST)),
+        **dict.fromkeys(("count", "draw", "batch"), lambda reading: reading != ATTACKED),
+        **dict.fromkeys(("records", "alpha"), where_in("reading", REAL)),
+        "references": lambda reading, C0: reading == REAL or (reading == EASIEST and C0 != EXACT),
+    },
 )  # fmt: skip
 
 CORRECTED = Statement(
@@ -201,25 +209,9 @@ CORRECTED = Statement(
         "C0 tends to Sigma + mu mu', whose inverse gives a - c^2/(1 + s), a = |delta|^2, c = mu' Sigma^-1 (g - mu), s = mu' Sigma^-1 mu: a candidate along the mean gradient is scored "
         "a/(1 + s). Nor is m* the difficulty under the exact ratio where gradients lie on rationally independent values: there the rarer value is the easier."
     ),
+    needs={"n_r/d -> infinity": {"added": {"d": 8, "references": 1024}}},
+    matters_when=dict.fromkeys(("mean", "rare", "value", "records", "alpha"), nowhere),
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED)
 """As printed, and with a centred C0 and many references."""
-FULL = {PRINTED.name: [{"records": "digits", "references": 300, "draw": draw} for draw in (1, 2)]}
-NEEDS = {"azize-alg-3-corrected": {"n_r/d -> infinity": {"added": {"d": 8, "references": 1024}}}}
-_EASIEST = where_in("reading", EASIEST)
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-alg-3": {
-        "rare": where_in("reading", ATTACKED),
-        "value": nowhere,
-        **dict.fromkeys(("C0", "law", "d", "mean"), _EASIEST),
-        **dict.fromkeys(("count", "references", "draw", "batch"), lambda reading: reading != ATTACKED),
-        **dict.fromkeys(("records", "alpha"), where_in("reading", REAL)),
-        "references": lambda reading, C0: reading == REAL or (reading == EASIEST and C0 != EXACT),
-    },
-    "azize-alg-3-corrected": {
-        "C0": lambda **_: True,
-        "mean": nowhere,
-        **dict.fromkeys(("law", "d", "count", "references", "draw", "batch"), lambda **_: True),
-    },
-}

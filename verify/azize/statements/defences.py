@@ -18,6 +18,7 @@ from verify.azize.statements.mean import (
     DOMAIN,
     FAIR,
     MEAN_MATTERS,
+    NOT_SAMPLED,
     PAPER,
     POWER,
     REGULAR_POINTS,
@@ -28,7 +29,6 @@ from verify.azize.statements.mean import (
     searched,
     sizes,
 )
-from verify.matters import Where
 from verify.statement import Statement
 
 NOISY = (
@@ -90,6 +90,9 @@ NOISE = Statement(
     },
     restricted_by=RESTRICTED,
     second_route=by_columns,
+    samples=NOT_SAMPLED,
+    matters_when=MEAN_MATTERS,
+    expensive=({"target": "off the support", "gamma": 0.5},),
 )  # fmt: skip
 NOISE = replace(NOISE, control=rf.Control(NOISE.points[4].at, 0.05))
 
@@ -185,6 +188,8 @@ SUBSAMPLE = Statement(
     not_judged={"achievable with threshold tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha)": "by azize-thm-4.2-threshold"},
     restricted_by=RESTRICTED,
     second_route=by_columns,
+    samples=NOT_SAMPLED,
+    matters_when=MEAN_MATTERS,
 )  # fmt: skip
 
 
@@ -328,6 +333,9 @@ STATEMENTS = (
             "over the coordinates leaves their lattices visible: with D_j = Bernoulli(1/2), gamma_j = 1/j and z_j = 1/2, m = 0, yet the "
             "sum of coordinate n lies within about 1/sqrt(n) of a whole number or of a half. " + MEAN
         ),
+        samples=(3, 3, 40),
+        needs={"gamma_j / sigma_j >= c > 0": {"added": {"extra": "faint noise"}}},
+        expensive=NOISE.expensive,
     ),
     SUBSAMPLE,
     SUBSAMPLE.corrected(
@@ -345,6 +353,8 @@ STATEMENTS = (
             "beta_k is that of theorem 3.1 with k rows and leakage ||z* - mu||^2/k = m*/rho, d/k bounded. "
             + MEAN
         ),
+        samples=(3, 3, 40),
+        needs={"rho in (0, 1)": {"held": {"rho": 1.0}}},
     ),
     SUBSAMPLE_ADVANTAGE,
     SUBSAMPLE_ADVANTAGE.corrected(
@@ -361,6 +371,7 @@ STATEMENTS = (
             "The advantage is the largest TPR - FPR of the optimal curve, which converges uniformly in alpha (a limit of concave curves that is continuous on "
             "[0, 1]): the largest rho (Phi(z_alpha + sqrt(m*/rho)) - alpha) of azize-thm-4.2-corrected, at z_alpha = -sqrt(m*/rho)/2."
         ),
+        samples=(3, 3, 40),
     ),
     SUBSAMPLE_THRESHOLD,
     SUBSAMPLE_THRESHOLD.corrected(
@@ -381,23 +392,8 @@ STATEMENTS = (
             "leakage m*/rho and d/k bounded: under H0 it has level alpha in the limit. Under H1 the target is among the k rows with probability rho, where the power "
             "tends to Phi(z_alpha + sqrt(m*/rho)); where it is not, the output has the law of H0. See azize-thm-4.2-corrected."
         ),
+        samples=(3, 3, 40),
+        needs={"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
     ),
 )
 """Noise and sub-sampling, printed and corrected."""
-
-SAMPLES = {item.name: (3, 3, 40) if item.corrects else (0, 0, 0) for item in STATEMENTS} | {
-    SUBSAMPLE_THRESHOLD.name: (4, 24, 200)
-}
-FULL = {
-    name: [{"target": "off the support", "gamma": 0.5}]
-    for name in ("azize-thm-4.1", "azize-thm-4.1-corrected")
-}
-NEEDS = {
-    "azize-thm-4.2-corrected": {"rho in (0, 1)": {"held": {"rho": 1.0}}},
-    "azize-thm-4.1-corrected": {"gamma_j / sigma_j >= c > 0": {"added": {"extra": "faint noise"}}},
-    "azize-thm-4.2-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    **dict.fromkeys(("azize-thm-4.1", "azize-thm-4.2"), MEAN_MATTERS),
-    "azize-thm-4.2-threshold": {},
-}

@@ -20,8 +20,7 @@ from verify.azize.laws.estimated_moments import (
     step_scores,
 )
 from verify.azize.statements.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 KNOWN = "known moments are the best estimate; one step"
 UNCENTRED = "C0 = (1/n_r) sum g g' as printed, known exactly"
@@ -83,6 +82,7 @@ _FEW = {"d": 20, "batch": 20, "spread": 1.0, "mean": 0.0, "size": 20**0.5, "angl
 _FEW |= {"records": "digits", "rank": 1.0, "alpha": 0.1}
 _KNOWN = {"reading": KNOWN} | _FEW | {"d": 10, "spread": 20.0, "mean": 3.0, "size": 5.0, "angle": 1.0}
 
+_ALG_4 = (KNOWN, UNCENTRED, FEW)
 PRINTED = Statement(
     name="azize-alg-4-estimated",
     uses=("azize-alg-4", "azize-alg-3"),
@@ -122,6 +122,14 @@ PRINTED = Statement(
     quote=PROVABLY,
     restricted_by=(WELL,),
     second_route=by_games,
+    matters_when={
+        **dict.fromkeys(("records", "rank", "alpha"), where_in("reading", REAL)),
+        **dict.fromkeys(("mean", "angle"), where_in("reading", *_ALG_4)),
+        "d": lambda reading, spread: reading == FEW or (reading in _ALG_4 and spread != 1.0),
+        **dict.fromkeys(("spread", "size"), lambda reading: reading != REAL),
+        **dict.fromkeys(("references", "draw"), where_in("reading", FEW, REAL)),
+        "ridge": where_in("reading", FEW),
+    },
 )  # fmt: skip
 
 
@@ -164,6 +172,7 @@ CORRECTED = Statement(
         "multiple of I and mu nearly 0 the scalar product has sqrt(m*) itself and wins. Uncentred, C0 tends to Sigma + mu mu', which scores the direction of mu down. Over an epoch whose batches share "
         "a single appearance of the target the sum of the scores is a mixture with unequal shifts m*_t, of which Sigma^-1 (g*_t - mu) is not the best weight."
     ),
+    matters_when={},
 )  # fmt: skip
 
 RANDOM = Statement(
@@ -187,19 +196,8 @@ RANDOM = Statement(
     restricted_by=(WELL,),
     corrects=PRINTED.name,
     derivation="Steps (1) to (4) of azize-alg-4-estimated-corrected, for the limit; what is left of it at n_r/d = 512 is computed from sampled reference sets.",
+    matters_when={},
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, RANDOM)
 """Printed, and with the conditions under which the estimates are as good as the moments."""
-_ALG_4 = (KNOWN, UNCENTRED, FEW)
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-alg-4-estimated": {
-        **dict.fromkeys(("records", "rank", "alpha"), where_in("reading", REAL)),
-        **dict.fromkeys(("mean", "angle"), where_in("reading", *_ALG_4)),
-        "d": lambda reading, spread: reading == FEW or (reading in _ALG_4 and spread != 1.0),
-        **dict.fromkeys(("spread", "size"), lambda reading: reading != REAL),
-        **dict.fromkeys(("references", "draw"), where_in("reading", FEW, REAL)),
-        "ridge": where_in("reading", FEW),
-    },
-    "azize-alg-4-estimated-": {},
-}

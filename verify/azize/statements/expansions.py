@@ -79,6 +79,7 @@ C8 = Statement(
         "lemma C.8, appendix C.3",
     ),
     second_route=by_densities,
+    samples=(4, 12, 60),
 )  # fmt: skip
 _WHY = (
     "The Edgeworth expansion of a standardised sum is phi(x) (1 + (lambda_3/6)(x^3 - 3x)/sqrt(n) + h_2(x)/n) + o(1/n) uniformly in x, where the "
@@ -96,6 +97,7 @@ C8_CORRECTED = C8.corrected(
     truth=lambda **at: expansion_error(share=1.0 / 6.0, **at),
     control=rf.Control(_POINTS[0], truth=lambda factor, **at: expansion_error(share=1.0 / 6.0, factor=factor, **at)),
     derivation=_WHY,
+    samples=(4, 12, 60),
 )  # fmt: skip
 
 C11 = Statement(
@@ -126,6 +128,7 @@ C11 = Statement(
         "lemma C.11, appendix C.5",
     ),
     second_route=by_densities,
+    samples=(4, 12, 60),
 )  # fmt: skip
 C11_CORRECTED = C11.corrected(
     kind=C8_CORRECTED.kind,
@@ -139,7 +142,7 @@ C11_CORRECTED = C11.corrected(
         "O_p(k^-3/2). By azize-lemma-C.8-corrected y is (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(6 k sigma)) R_k + 1/(2k) + o_p(1/k), and y^2 is "
         "(delta_out^2 - delta_in^2)^2/4 + o_p(1/k). " + _WHY
     ),
+    samples=(4, 12, 60),
 )  # fmt: skip
 
 STATEMENTS = (C8, C8_CORRECTED, C11, C11_CORRECTED)
-SAMPLES = {item.name: (4, 12, 60) for item in STATEMENTS}

@@ -15,7 +15,9 @@ from verify.azize.laws.mean_families import MeanProblem, leakage
 from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
     DOMAIN,
+    EXPENSIVE,
     MEAN_MATTERS,
+    NOT_SAMPLED,
     PAPER,
     POINTS,
     POWER,
@@ -28,8 +30,7 @@ from verify.azize.statements.mean import (
     searched,
     sizes,
 )
-from verify.matters import Where, nowhere
-from verify.statement import Statement
+from verify.statement import Statement, nowhere
 
 READING = "a guarantee: the mean is sqrt(m*)-GDP for all neighbouring data sets"
 CONCLUSION = "a conclusion about the audited target's game"
@@ -88,6 +89,9 @@ AUDIT = Statement(
     quote=QUOTE,
     restricted_by=RESTRICTED,
     second_route=POWER.second_route,
+    samples=NOT_SAMPLED,
+    expensive=EXPENSIVE,
+    matters_when=MEAN_MATTERS | {"direction": lambda **at: at["epsilon"] > 0.0 and not off_the_support(**at)},
 )  # fmt: skip
 
 RELEASES = 16
@@ -172,6 +176,9 @@ GUARANTEE = Statement(
         ),
     ),
     second_route=lambda distance: by_release(32, distance),
+    samples=NOT_SAMPLED,
+    # A typical target's leakage is tau.
+    matters_when=MEAN_MATTERS | {"distance": nowhere, "p": lambda reading, target: reading == CONCLUSION or target != "typical"},
 )  # fmt: skip
 
 STATEMENTS = (
@@ -201,25 +208,8 @@ STATEMENTS = (
             "variation 1, while g_mu allows at most 2 Phi(mu/2) - 1 < 1. An audit plays a single pair of worlds, in which all other rows "
             "are random; its curve bounds the mechanism's from a single side only."
         ),
+        samples=NOT_SAMPLED,
+        matters_when=GUARANTEE.matters_when | {"n": nowhere},
     ),
 )  # fmt: skip
 """The audit's conclusion, and the guarantee that it is not."""
-
-SAMPLES = {item.name: (4, 4, 50) if item.name == "azize-gdp-corrected" else (0, 0, 0) for item in STATEMENTS}
-FULL = {"azize-gdp": [{"extra": "parity"}, {"extra": "rare value", "rate": 0.3}]}
-NEEDS = {
-    "azize-gdp-corrected": {
-        "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
-        "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
-        "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-gdp": MEAN_MATTERS | {"direction": lambda **at: at["epsilon"] > 0.0 and not off_the_support(**at)},
-    "azize-gdp-guarantee": {
-        "distance": nowhere,
-        # A typical target's leakage is tau.
-        "p": lambda reading, target: reading == CONCLUSION or target != "typical",
-    },
-    "azize-gdp-guarantee-corrected": {"n": nowhere},
-}

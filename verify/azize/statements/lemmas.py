@@ -8,8 +8,7 @@ import numpy as np
 from mipsim import referee as rf
 from verify.azize.checks.second_routes import large_variance
 from verify.azize.laws.moments import DATA, by_closed_form, mean_error, subsample_error
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 SIZES = tuple(1000 * 4**k for k in range(10))
 TOLERANCE = 0.02
@@ -79,6 +78,11 @@ def without_variance(data: str, df: float) -> rf.Ceiling | None:
     return rf.Ceiling(1.0, below=True, start=10, source=source)
 
 
+_MATTERING = {
+    "p": where_in("data", "Bernoulli"),
+    "df": where_in("data", "Student t"),
+    "q": where_in("reading", GROWING),
+}
 C9 = Statement(
     name="azize-lemma-C.9", formula=r"E_0[Y] = -\frac{1 + t^2}{2 n}, \quad E_1[Y] = \frac{t^2 - 1}{2 n}, \quad V_0[Y] = V_1[Y] = \frac{t^2}{n}, \quad \text{each} + o(1 / n), \quad t = \frac{z - \mu}{\sigma}",
     says=_Y + ".",
@@ -102,6 +106,7 @@ C9 = Statement(
     ),
     quote=_C9,
     second_route=by_closed_form,
+    matters_when=_MATTERING,
 )  # fmt: skip
 
 C12 = Statement(
@@ -125,6 +130,7 @@ C12 = Statement(
     ),
     quote=_C12,
     second_route=large_variance,
+    matters_when=_MATTERING | {"rho": lambda data, df: data != "Student t" or df > 8.0},
 )  # fmt: skip
 
 STATEMENTS = (
@@ -143,6 +149,7 @@ STATEMENTS = (
             "n times the error of E0 is t^2/(2(n - 1)), about 1, for l = 0: the lemma fails, while theorem 3.1, whose sum over the coordinates needs no more "
             "than o(1) of the few large ones, does not."
         ),
+        needs={"for each coordinate with |t|^3 = o(n)": {"added": {"q": 0.5, "reading": GROWING}}},
     ),
     C12,
     C12.corrected(
@@ -160,20 +167,7 @@ STATEMENTS = (
             "Under H1 x has mean t/sqrt k with probability rho, which adds rho t/sqrt k x rho t/sqrt k: E1 W = +rho t^2/(2n) + o(1/n). "
             "The variance is that of rho t x/sqrt k up to o(1/k), rho^2 t^2/k = rho t^2/n."
         ),
+        needs={"finite 8th moments": {"added": {"data": "Student t", "df": 6.0}}},
     ),
 )  # fmt: skip
 """The moment lemmas."""
-NEEDS = {
-    "azize-lemma-C.9-corrected": {
-        "for each coordinate with |t|^3 = o(n)": {"added": {"q": 0.5, "reading": GROWING}}
-    },
-    "azize-lemma-C.12-corrected": {"finite 8th moments": {"added": {"data": "Student t", "df": 6.0}}},
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-lemma-C": {
-        "p": where_in("data", "Bernoulli"),
-        "df": where_in("data", "Student t"),
-        "q": where_in("reading", GROWING),
-    },
-    "azize-lemma-C.12": {"rho": lambda data, df: data != "Student t" or df > 8.0},
-}

@@ -1,6 +1,6 @@
 """The empirical mean: theorem 3.1, lemma C.6, equation 5 and their corrections."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,7 @@ from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
 from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 ASSUMES = rf.Quote(
     "We suppose that the data-generating distribution is column-wise independent, i.e. D = (x)_j D_j and has a finite (4 + "
@@ -183,6 +182,35 @@ def least_number(claimed: Any, **at: Any) -> rf.Ceiling | None:
     return rf.Ceiling(1.0, below=True, start=problem.sizes[0], source=APART, claimed=claimed(problem.leakage))
 
 
+def off_the_support(**at: object) -> bool:
+    """Whether the target is no value that Bernoulli data have."""
+    return at["data"] == "Bernoulli" and at.get("target") == "off the support"
+
+
+def _shaped(*data: str) -> Callable[..., bool]:
+    return lambda **at: at["data"] in data or off_the_support(**at)
+
+
+MEAN_MATTERS: dict[str, Callable[..., bool]] = {
+    "target": where_in("data", "Bernoulli"),
+    "p": where_in("data", "Bernoulli", "mixed"),
+    "width": where_in("data", "Bernoulli", "mixed"),
+    "shape": where_in("data", "gamma", "mixed"),
+    "t": _shaped("Gaussian", "gamma", "mixed"),
+    "u": _shaped("Gaussian", "gamma", "mixed"),
+    "rate": lambda extra: extra != "none",
+}
+OF_THE_RATIO = MEAN_MATTERS | {"p": lambda **at: MEAN_MATTERS["p"](**at) and not off_the_support(**at)}
+EXPENSIVE = ({"extra": "parity"}, {"extra": "rare value", "rate": 0.3})
+"""Listed points that are judged at full scale only: each costs seconds."""
+IRREGULAR = {
+    "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
+    "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
+    "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
+}
+NOT_SAMPLED = (0, 0, 0)
+"""How many of the printed statements' points are irregular would be the share of counterexamples among the laws that are listed here, and no
+share of the data that the theorem is about."""
 POWER = Statement(
     name="azize-thm-3.1-power",
     formula=r"\lim_{n \to \infty} \mathrm{Pow}_n(\ell_n, \alpha, z^*) = \Phi(\Phi^{-1}(\alpha) + \sqrt{m^*}), \quad m^* = \lim_{n \to \infty} \frac{1}{n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}}",
@@ -214,6 +242,9 @@ POWER = Statement(
     },
     restricted_by=RESTRICTED,
     second_route=by_columns,
+    samples=NOT_SAMPLED,
+    expensive=EXPENSIVE,
+    matters_when=OF_THE_RATIO,
 )
 
 ADVANTAGE = Statement(
@@ -246,6 +277,9 @@ ADVANTAGE = Statement(
     ),
     restricted_by=RESTRICTED,
     second_route=by_columns,
+    samples=NOT_SAMPLED,
+    expensive=EXPENSIVE,
+    matters_when=OF_THE_RATIO,
 )
 
 # The curve and the ratio's two laws determine each other, and the laws tend to N(-+m/2, m) if and only if the curve tends to
@@ -276,6 +310,9 @@ RATIO = Statement(
     ),
     restricted_by=RESTRICTED,
     second_route=by_columns,
+    samples=NOT_SAMPLED,
+    expensive=EXPENSIVE,
+    matters_when=OF_THE_RATIO,
 )
 
 
@@ -330,6 +367,7 @@ THRESHOLD = Statement(
     quote=POWER.quote,
     restricted_by=RESTRICTED,
     second_route=level_at_zero,
+    samples=NOT_SAMPLED,
 )  # fmt: skip
 
 KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
@@ -386,12 +424,27 @@ SCORE = Statement(
     ),
     restricted_by=RESTRICTED,
     second_route=by_difference,
+    samples=NOT_SAMPLED,
+    # Off the support the ratio is infinite whatever else is chosen.
+    matters_when=MEAN_MATTERS
+    | {
+        **dict.fromkeys(("p", "width"), lambda **at: at["data"] == "Bernoulli" and not off_the_support(**at)),
+        **dict.fromkeys(("t", "u"), where_in("data", "Gaussian")),
+        "tau": lambda **at: at["data"] != "Cantor" and not off_the_support(**at),
+        "target": lambda data, extra: data == "Bernoulli" and extra != "parity",
+    },
 )
 
 
 def corrected(printed: Statement, derivation: str = MEAN, **changes: Any) -> Statement:
     """The same formula under the conditions of the expansion."""
-    text = {"says": f"{printed.says} Where {REGULAR}.", "where": regular, "control": printed.control}
+    text = {
+        "says": f"{printed.says} Where {REGULAR}.",
+        "where": regular,
+        "control": printed.control,
+        "samples": (4, 4, 50),
+        "needs": IRREGULAR,
+    }
     return printed.corrected(**text | changes, derivation=derivation)
 
 
@@ -408,65 +461,7 @@ STATEMENTS = (
         where=lambda t, u, tau: (
             THRESHOLD.call("where", {"t": t, "u": u, "tau": tau}) and (t != 0.0 or u != 0.0)
         ),
+        needs={"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
     ),
 )
 """Printed and corrected, side by side."""
-
-SAMPLES = {item.name: (4, 4, 50) if item.corrects else (0, 0, 0) for item in STATEMENTS}
-"""Random points at quick, standard and full, each ten exact laws. How many of the printed statements' points are irregular would be
-the share of counterexamples among the laws that are listed here, and no share of the data that the theorem is about."""
-FULL = {
-    name: [{"extra": "parity"}, {"extra": "rare value", "rate": 0.3}]
-    for name in (POWER.name, ADVANTAGE.name, RATIO.name)
-}
-"""Values of listed points that are judged at full scale only: each costs seconds."""
-NEEDS = {
-    **{
-        name: {
-            "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
-            "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
-            "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
-        }
-        for name in (
-            "azize-thm-3.1-power-corrected",
-            "azize-thm-3.1-advantage-corrected",
-            "azize-lemma-C.6-corrected",
-            "azize-eq-5-corrected",
-        )
-    },
-    "azize-thm-3.1-threshold-corrected": {"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
-}
-
-
-def off_the_support(**at: object) -> bool:
-    """Whether the target is no value that Bernoulli data have."""
-    return at["data"] == "Bernoulli" and at.get("target") == "off the support"
-
-
-def _shaped(*data: str) -> Where:
-    return lambda **at: at["data"] in data or off_the_support(**at)
-
-
-MEAN_MATTERS: dict[str, Where] = {
-    "target": where_in("data", "Bernoulli"),
-    "p": where_in("data", "Bernoulli", "mixed"),
-    "width": where_in("data", "Bernoulli", "mixed"),
-    "shape": where_in("data", "gamma", "mixed"),
-    "t": _shaped("Gaussian", "gamma", "mixed"),
-    "u": _shaped("Gaussian", "gamma", "mixed"),
-    "rate": lambda extra: extra != "none",
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    **dict.fromkeys(
-        ("azize-thm-3.1-power", "azize-thm-3.1-advantage", "azize-lemma-C.6"),
-        MEAN_MATTERS | {"p": lambda **at: MEAN_MATTERS["p"](**at) and not off_the_support(**at)},
-    ),
-    # Off the support the ratio is infinite whatever else is chosen.
-    "azize-eq-5": MEAN_MATTERS
-    | {
-        **dict.fromkeys(("p", "width"), lambda **at: at["data"] == "Bernoulli" and not off_the_support(**at)),
-        **dict.fromkeys(("t", "u"), where_in("data", "Gaussian")),
-        "tau": lambda **at: at["data"] != "Cantor" and not off_the_support(**at),
-        "target": lambda data, extra: data == "Bernoulli" and extra != "parity",
-    },
-}

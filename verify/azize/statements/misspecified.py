@@ -27,8 +27,7 @@ from verify.azize.laws.pooled_scores import (
 )
 from verify.azize.statements.mean import RESTRICTED
 from verify.berry_esseen import SAME_LAW
-from verify.matters import Where, nowhere, where_in
-from verify.statement import Statement
+from verify.statement import Statement, nowhere, where_in
 
 SIZES = tuple(100 * 2**k for k in range(8))
 
@@ -129,6 +128,11 @@ _PROOF = rf.Quote(
 _FORMULA = (
     "Phi(|m_scal|/(2 sqrt(m))) - Phi(-|m_scal|/(2 sqrt(m))), m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z* - mu)"
 )
+_AIMED = {
+    **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", OFF)),
+    **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),
+}
+_FIXED_AIM = _AIMED | {"aimed": nowhere}
 THEOREM = Statement(
     name="azize-thm-4.3", formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m_{\mathrm{targ}}",
     uses=("azize-eq-5",),
@@ -150,6 +154,8 @@ THEOREM = Statement(
     restricted_by=(*RESTRICTED, _PROOF),
     second_route=lambda **at: aimed_by_sums(BEST, **at),
     restored_by=("the target that is aimed at lies on the support", lambda data: data != OFF),
+    samples=(0, 0, 0),
+    matters_when=_AIMED,
 )  # fmt: skip
 
 _ON_SUPPORT = {
@@ -181,6 +187,7 @@ THRESHOLD = replace(
     restored_by=None,
     # On the support and with coordinates that do not become rare equation 5 holds.
     unreached={"azize-eq-5": lambda data, p: data != OFF and 0.02 <= p <= 0.98},
+    matters_when=_AIMED | {"share": where_in("data", "Bernoulli")},
 )
 
 
@@ -243,6 +250,8 @@ TABLE = Statement(
     second_route=lambda data, p, share, aimed, truth, tau: aimed_by_sums(
         BEST, data=data, p=p, share=share, aimed=aimed, truth=truth, tau=tau
     ),
+    samples=(4, 4, 50),
+    matters_when=_AIMED,
 )
 TABLE_CORRECTED = TABLE.corrected(
     uses=("azize-thm-4.3-corrected",),
@@ -259,6 +268,8 @@ TABLE_CORRECTED = TABLE.corrected(
         "function of sqrt(m): the score is m = s^2. It is m_scal where m_scal = m_targ only, the right target among others; m_scal may be "
         "negative, and doubling z_targ - mu doubles it, while the attack is the same."
     ),
+    samples=(4, 4, 50),
+    matters_when=_FIXED_AIM,
 )
 
 STATEMENTS = (
@@ -289,6 +300,9 @@ STATEMENTS = (
             "of theorem 3.1 holds for z_targ and z*. The variance is m_targ, not the m* of the appendix, and the threshold 0 of the "
             "likelihood-ratio test is the midpoint only if m_scal = m_targ."
         ),
+        samples=(4, 4, 50),
+        needs={"m_targ with a limit > 0": {"held": {"aimed": 0.0}}},
+        matters_when=_FIXED_AIM,
     ),
     Statement(
         name="azize-thm-4.3-curve",
@@ -311,6 +325,8 @@ STATEMENTS = (
         restricted_by=RESTRICTED,
         corrects=THEOREM.name,
         derivation="That of azize-thm-4.3-corrected: the two limit laws are normal with the same variance, so that thresholds of the score have the curve of their distance, at every FPR.",
+        samples=(4, 4, 50),
+        matters_when=_FIXED_AIM,
     ),
     Statement(
         name="azize-thm-4.3-appendix",
@@ -334,25 +350,8 @@ STATEMENTS = (
         restricted_by=RESTRICTED,
         slip=(_APPENDIX, _BODY),
         second_route=lambda **at: aimed_by_sums(BEST, **at),
+        samples=(0, 0, 0),
+        matters_when=_AIMED,
     ),
 )
 """Theorem 4.3, by its thresholds, as its proof reads, corrected, its curve, and its restatement."""
-
-SAMPLES = {item.name: (4, 4, 50) for item in STATEMENTS} | {
-    "azize-thm-4.3": (0, 0, 0),
-    "azize-thm-4.3-threshold": (0, 0, 0),
-    "azize-thm-4.3-appendix": (0, 0, 0),
-}
-NEEDS = {"azize-thm-4.3-corrected": {"m_targ with a limit > 0": {"held": {"aimed": 0.0}}}}
-_AIMED: dict[str, Where] = {
-    **dict.fromkeys(("p", "share"), where_in("data", "Bernoulli", OFF)),
-    **dict.fromkeys(("aimed", "truth"), where_in("data", "Gaussian", "exponential")),
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    **dict.fromkeys(("azize-thm-4.3", "azize-table-1-similar"), _AIMED),
-    "azize-thm-4.3-threshold": {"share": where_in("data", "Bernoulli")},
-    **{
-        key: {"aimed": nowhere}
-        for key in ("azize-thm-4.3-curve", "azize-thm-4.3-corrected", "azize-table-1-similar-corrected")
-    },
-}

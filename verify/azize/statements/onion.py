@@ -6,8 +6,7 @@ import scipy
 
 from mipsim import referee as rf
 from verify.azize.laws.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
 SYMMETRIC = ("normal", "laplace", "uniform", "student")
@@ -96,6 +95,13 @@ PRINTED = Statement(
         "with a smaller variance": "which variance of d coordinates is meant is not stated; no variance grows for a product of symmetric laws (azize-onion-corrected, step 2), and other laws have coordinates whose variance grows",
     },
     second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
+    matters_when={
+        "shape": where_in("data", "student", "gamma", "beta", VALUES),
+        "other": where_in("data", "beta"),
+        "keep": lambda data: data != VALUES,
+        "d": where_in("data", BALL, VALUES, POINTS),
+        "draw": where_in("data", POINTS),
+    },
 )  # fmt: skip
 
 CORRECTED = PRINTED.corrected(
@@ -124,23 +130,8 @@ CORRECTED = PRINTED.corrected(
         "E[s_j | q <= r] <= 1, each variance falls or stays, and each t_j^2 with it rises or stays. (3) A skewed law moves its mean towards some of the points that remain, "
         "and the m* of those falls, to 0 at the new mean."
     ),
+    needs={"If the law is a product of laws each symmetric about its mean": {"added": {"reading": EACH, "data": "gamma"}}},
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED)
 """Each point, or the average."""
-NEEDS = {
-    "azize-onion-corrected": {
-        "If the law is a product of laws each symmetric about its mean": {
-            "added": {"reading": EACH, "data": "gamma"}
-        }
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-onion": {
-        "shape": where_in("data", "student", "gamma", "beta", VALUES),
-        "other": where_in("data", "beta"),
-        "keep": lambda data: data != VALUES,
-        "d": where_in("data", BALL, VALUES, POINTS),
-        "draw": where_in("data", POINTS),
-    }
-}

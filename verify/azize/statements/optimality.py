@@ -13,8 +13,7 @@ from verify.azize.laws.enumeration import (
     roc_vertices,
     subset_sums,
 )
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 THRESHOLDS = "Pow_n as defined: thresholds only, no randomisation at ties"
 RANDOMISED = "randomised at the threshold (section 2.2 allows randomised adversaries)"
@@ -103,6 +102,13 @@ _CASES = {
 _POINTS = [rf.Point(at, name) for name, (at, _) in _CASES.items()]
 _TWO = _CASES["mean, d = 2"][0]
 
+_MATTERING = {
+    **dict.fromkeys(("n", "p", "z"), lambda mechanism: mechanism.startswith("mean")),
+    **dict.fromkeys(("q", "y"), where_in("mechanism", MECHANISMS[1])),
+    "kept": where_in("mechanism", MECHANISMS[2]),
+    "epsilon": where_in("mechanism", MECHANISMS[3]),
+    **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
+}
 POWER = Statement(
     name="azize-thm-2.1a", formula=r"\mathrm{Pow}_n(\ell_n, \alpha, z^*) \ge \mathrm{Pow}_n(s, \alpha, z^*)",
     says="For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
@@ -140,6 +146,7 @@ POWER = Statement(
         ),
     ),
     second_route=by_literal_records,
+    matters_when=_MATTERING,
 )  # fmt: skip
 
 STATEMENTS = (
@@ -174,6 +181,7 @@ STATEMENTS = (
             "Largest advantage: for all target z*, for all adversary A_{z*}, Adv_n(A_{Bayes, z*}) >= Adv_n(A_{z*}).",
             "theorem 2.1 (b)",
         ),
+        matters_when=_MATTERING,
     ),
     Statement(
         name="azize-thm-2.1c",
@@ -192,17 +200,7 @@ STATEMENTS = (
             "Optimal advantage as TV distance: Adv_n(A_{Bayes, z*}) = TV(p_n^out(. | z*) || p_n^in(. | z*)).",
             "theorem 2.1 (c), equation 2",
         ),
+        matters_when=_MATTERING,
     ),
 )
 """Theorem 2.1."""
-_MATTERING: dict[str, Where] = {
-    "n": lambda mechanism: mechanism.startswith("mean"),
-    "p": lambda mechanism: mechanism.startswith("mean"),
-    "z": lambda mechanism: mechanism.startswith("mean"),
-    "q": where_in("mechanism", MECHANISMS[1]),
-    "y": where_in("mechanism", MECHANISMS[1]),
-    "kept": where_in("mechanism", MECHANISMS[2]),
-    "epsilon": where_in("mechanism", MECHANISMS[3]),
-    **dict.fromkeys(("outputs", "spread", "draw"), where_in("mechanism", MECHANISMS[4])),
-}
-MATTERS: dict[str, dict[str, Where]] = {"azize-thm-2.1": _MATTERING}

@@ -9,8 +9,7 @@ from verify.azize.laws.enumerated import expected_advantage, formula_error, gues
 from verify.azize.laws.enumeration import random_target_advantage
 from verify.azize.laws.mean_curves import counts, random_target_law
 from verify.azize.laws.moments import mean_square
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 _BITS = {
     "n": rf.Whole(2, np.inf, hunt_to=8, meaning="records in the data set"),
@@ -93,6 +92,12 @@ LEAKAGE = Statement(
         ),
     ),
     second_route=typical_scores,
+    samples=(0, 0, 0),
+    matters_when={
+        "p": where_in("data", "Bernoulli"),
+        "df": where_in("data", "Student t"),
+        "scale": lambda data: data not in ("Bernoulli", RARER),
+    },
 )  # fmt: skip
 
 STATEMENTS = (
@@ -153,6 +158,7 @@ STATEMENTS = (
                 "appendix B.4, assumptions on the data generating distribution",
             ),
         ),
+        samples=(4, 4, 50),
     ),
     Statement(
         name="azize-B.3",
@@ -199,18 +205,7 @@ STATEMENTS = (
             "they bound the second moment of the sums: with D_j = Bernoulli(1/j^2), j >= 2, only finitely many z_j are 1 almost surely "
             "(Borel and Cantelli), so m* = 0 while every finite-n expectation is d/n."
         ),
+        needs={"all data with positive finite variances": {"held": {"scale": 0.0}}},
     ),
 )
 """The random-target statements."""
-
-SAMPLES = {"azize-eq-12-14": (4, 4, 50), "azize-mean-leakage": (0, 0, 0)}
-NEEDS = {
-    "azize-mean-leakage-corrected": {"all data with positive finite variances": {"held": {"scale": 0.0}}}
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-mean-leakage": {
-        "p": where_in("data", "Bernoulli"),
-        "df": where_in("data", "Student t"),
-        "scale": lambda data: data not in ("Bernoulli", RARER),
-    }
-}

@@ -8,7 +8,6 @@ from mipsim.referee import Draws
 from mipsim.theory import azize
 from sims.azize_paper import N, reference_data
 from verify.azize.laws.reference_curves import distance_to_normal, growing_curve, paper_curve, scores_by_games
-from verify.matters import Where
 from verify.statement import Statement
 
 NEGLIGIBLE = 0.1
@@ -89,6 +88,8 @@ PRINTED = Statement(
         ),
     ),
     second_route=by_games,
+    samples=(0, 0, 0),
+    matters_when={"draw": lambda **at: at.get("reading") != OF["redrawn"]},
 )  # fmt: skip
 
 CORRECTED = Statement(
@@ -123,6 +124,12 @@ CORRECTED = Statement(
         "with equality only for a positive multiple of Sigma^-1 (z* - mu_D), but where that is 0 and every mu is. A test of the other side has -mu. A set that is redrawn in every game is not covered: "
         "there the term w'mu0 varies from game to game."
     ),
+    needs={
+        "where w is a positive multiple": {
+            "fails": "azize-reference-points",
+            "at": {"reading": "one reference set, centred variances, regularised by .01; a small n0 is 1 or more", "n0": 5, "draw": 0},
+        }
+    },
 )  # fmt: skip
 
 DISTANCE = Statement(
@@ -148,20 +155,3 @@ DISTANCE = Statement(
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, DISTANCE)
-SAMPLES = {PRINTED.name: (0, 0, 0)}
-"""Negligible or not, and what the loss is."""
-NEEDS = {
-    "azize-reference-points-corrected": {
-        "where w is a positive multiple": {
-            "fails": "azize-reference-points",
-            "at": {
-                "reading": "one reference set, centred variances, regularised by .01; a small n0 is 1 or more",
-                "n0": 5,
-                "draw": 0,
-            },
-        }
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-reference-points": {"draw": lambda **at: at.get("reading") != OF["redrawn"]}
-}

@@ -20,8 +20,7 @@ from verify.azize.laws.linear_problems import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.mean import ASSUMES
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 RANDOM = "random"
 RARE = "1 and 1/2 with probability 0.2/n in the first two coordinates, +-1 with probability 1/n^2 in the others, else 0; z* = (1, 1/2, 0, ..., 0)"
@@ -129,6 +128,7 @@ RESTRICTED = (
     ),
 )
 
+RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "random"))
 PRINTED = Statement(
     name="azize-scalar-product",
     formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
@@ -156,6 +156,7 @@ PRINTED = Statement(
     not_judged=ESTIMATED,
     restricted_by=(*RESTRICTED, ASSUMES, SAMPLED_REFERENCE),
     second_route=rare_by_games,
+    matters_when=RANDOM_PROBLEM | {"tau": lambda data: data != RARE},
 )
 
 CORRECTED = PRINTED.corrected(
@@ -208,6 +209,7 @@ CURVES = Statement(
     restricted_by=RESTRICTED,
     corrects=PRINTED.name,
     derivation="Steps (1) to (4) of azize-scalar-product-corrected. They hold for the weights of either score, uniformly, and the covariance score's make mu the largest.",
+    matters_when=PRINTED.matters_when,
 )
 
 
@@ -319,18 +321,12 @@ FINITE_CORRECTED = FINITE.corrected(
         "matrix is any. A z_ref that is sampled anew is not covered: Phi(sqrt(n/(n - 1)) (Phi^-1(a) + mu)) is not concave at small a, so that a single threshold on the scores of all "
         "references may win: at n = 2, d = 1, sqrt(m*) = .07 and FPR .001 a threshold that half of them can pass has 1.8 times the power. Other data: at finite n the covariance score is not the likelihood ratio, and another linear score may win."
     ),
+    needs={
+        "z* not the mean and not z_ref (where a score is constant)": {
+            "held": {"target_1": 0.5, "target_2": 0.5}
+        }
+    },
 )
 
 STATEMENTS = (PRINTED, CORRECTED, CURVES, FINITE, FINITE_CORRECTED)
 """In the limit, for moments that are only finite and for bounded ones; at every n."""
-NEEDS = {
-    "azize-scalar-product-finite-corrected": {
-        "z* not the mean and not z_ref (where a score is constant)": {
-            "held": {"target_1": 0.5, "target_2": 0.5}
-        }
-    }
-}
-RANDOM_PROBLEM = dict.fromkeys(("kinds", "root", "spread", "draw"), where_in("data", "random"))
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-scalar-product": RANDOM_PROBLEM | {"tau": lambda data: data != RARE}
-}

@@ -10,7 +10,6 @@ from mipsim.referee.replication import ahead
 from verify.azize.laws.estimated_moments import effective, step_problem, step_scores
 from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
-from verify.matters import Where
 from verify.statement import Statement
 
 BOUNDED = (
@@ -104,6 +103,7 @@ PRINTED = Statement(
     restricted_by=(PROVABLY,),
     slip=(PRINTED_STEP, DESCENT),
     second_route=by_batches,
+    matters_when={"d": lambda spread: spread != 1.0},
 )
 
 CORRECTED = PRINTED.corrected(
@@ -126,6 +126,11 @@ CORRECTED = PRINTED.corrected(
         "covariance I, but in a direction it is 0 except for a share 1/d of the rows, and a score along it stays Poisson. (4) The sum over several steps is covered where all of them contain the target, are of the same size and "
         "have other rows that are independent (a single step on the stacked gradients); not where an epoch's batches share the target's only appearance."
     ),
+    needs={
+        "g* neither 0 nor mu (where a score is constant)": {
+            "held": {"mean": 5.0, "size": 5.0, "angle": 3.141592653589793}
+        }
+    },
 )
 
 LIMIT = Statement(
@@ -151,18 +156,8 @@ LIMIT = Statement(
     restricted_by=(PROVABLY,),
     corrects=PRINTED.name,
     derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product-corrected, and so is its limit.",
+    matters_when=scalar_product.RANDOM_PROBLEM,
 )
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)
 """The sign, and what known moments give."""
-NEEDS = {
-    "azize-alg-4-corrected": {
-        "g* neither 0 nor mu (where a score is constant)": {
-            "held": {"mean": 5.0, "size": 5.0, "angle": 3.141592653589793}
-        }
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-alg-4-limit": {**scalar_product.RANDOM_PROBLEM},
-    "azize-alg-4": {"d": lambda spread: spread != 1.0},
-}

@@ -26,8 +26,7 @@ from verify.azize.laws.z_problems import (
     ratio_below,
     revealing_power,
 )
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 RANDOM, TYPICAL, GROWING = "random", "median, typical target", "least squares, p = n/2 in one regression"
 READINGS = {
@@ -150,6 +149,9 @@ PRINTED = Statement(
     quote=SCORE,
     restricted_by=(FUTURE, EXPANSION),
     second_route=by_games,
+    samples=(4, 12, 100),
+    matters_when=dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "random"))
+    | {"reading": lambda reading, problem: reading not in READINGS or problem in SIGNED},
 )  # fmt: skip
 
 CORRECTED = Statement(
@@ -188,6 +190,11 @@ CORRECTED = Statement(
         "Typical medians: the released number is the target's with probability p_j = P(Binomial(2k, v_j) = k), independently over j; sum p_j -> tau (a Riemann sum of n times a Beta density of width n^-1/2 on a mesh 1/d) and max p_j -> 0, so at least a single released number is with probability 1 - prod(1 - p_j) -> 1 - e^-tau; records with a "
         "density never equal it. A regression with p = tau n coefficients is no fixed block: the leverage x*'(X'X)^-1 x* does not vanish."
     ),
+    samples=(4, 12, 100),
+    needs={
+        "For medians and this logistic regression the exact log ratio": {"added": {"reading": "ratio", "problem": "mean, unequal variances"}}
+    },
+    matters_when=PRINTED.matters_when,
 )  # fmt: skip
 
 
@@ -225,6 +232,9 @@ LOGISTIC = Statement(
     quote=SCORE,
     restricted_by=(FUTURE, EXPANSION),
     second_route=by_games,
+    samples=(8, 24, 100),
+    needs={"where the limit is reached to the tolerance": {"held": {"theta_1": 3.0, "agrees_1": False}}},
+    matters_when={"agrees_1": lambda theta_1: theta_1 != 0.0, "agrees_2": lambda theta_2: theta_2 != 0.0},
 )  # fmt: skip
 
 LOGISTIC_CORRECTED = LOGISTIC.corrected(
@@ -240,6 +250,8 @@ LOGISTIC_CORRECTED = LOGISTIC.corrected(
         "That of azize-z-estimators-corrected. Logistic regression on x = +-1: thetahat = logit(S/n), smooth in a binomial S off an event of probability e^-cn; Taylor to third order. The "
         "ratio: log(s/(np)) or log((n - s)/(n(1 - p))), that of the two binomial laws, since S is a function of thetahat."
     ),
+    samples=(2, 8, 40),
+    needs={"m < 9": {"held": {"theta_1": 3.0, "agrees_1": False}}},
 )
 
 
@@ -265,34 +277,7 @@ RATIO = Statement(
     restricted_by=(FUTURE,),
     corrects=PRINTED.name,
     derivation="See azize-z-estimators-corrected. The limit is proven there, the distance from it at a billion rows by the moments and the proven error of the normal law.",
+    samples=(4, 12, 40),
 )  # fmt: skip
 
 STATEMENTS = (PRINTED, CORRECTED, LOGISTIC, LOGISTIC_CORRECTED, RATIO)
-SAMPLES = {
-    PRINTED.name: (4, 12, 100),
-    CORRECTED.name: (4, 12, 100),
-    LOGISTIC.name: (8, 24, 100),
-    LOGISTIC_CORRECTED.name: (2, 8, 40),
-    RATIO.name: (4, 12, 40),
-}
-"""The matrix, the centre, and the conditions."""
-NEEDS = {
-    "azize-z-estimators-corrected": {
-        "For medians and this logistic regression the exact log ratio": {
-            "added": {"reading": "ratio", "problem": "mean, unequal variances"}
-        }
-    },
-    "azize-z-estimators-logistic": {
-        "where the limit is reached to the tolerance": {"held": {"theta_1": 3.0, "agrees_1": False}}
-    },
-    "azize-z-estimators-logistic-corrected": {"m < 9": {"held": {"theta_1": 3.0, "agrees_1": False}}},
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "azize-z-estimators": dict.fromkeys(("kinds", "root", "draw"), where_in("problem", "random"))
-    | {"reading": lambda reading, problem: reading not in READINGS or problem in SIGNED},
-    "azize-z-estimators-logistic": {
-        "reading": lambda **_: True,
-        "agrees_1": lambda theta_1: theta_1 != 0.0,
-        "agrees_2": lambda theta_2: theta_2 != 0.0,
-    },
-}

@@ -76,6 +76,7 @@ ALLOCATION = Statement(
             log10_delta(mi.dpsgd(sigma, 1.0 / steps, steps), epsilon).high <= math.log10(0.05)
         ),
     ),
+    samples=(2, 8, 60),
 )
 
 SIDE, FAR = 400, 9.0
@@ -237,6 +238,7 @@ BLOCKS = Statement(
     control=Control(_PUBLISHED, attained=True),
     quote=_BLOCKS,
     second_route=epsilon_by_draws,
+    samples=(2, 8, 60),
 )
 BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
@@ -264,6 +266,7 @@ BLOCKS_LOWER = Statement(
     ),
     second_route=allocation_by_draws,
     restored_by=("a single step is selected", lambda selected: selected == 1),
+    samples=(2, 8, 60),
 )
 
 EFFECTIVE = Statement(
@@ -305,6 +308,9 @@ EFFECTIVE = Statement(
         ),
     ),
     second_route=amplified_delta,
+    needs={
+        r"$\delta \le \varepsilon/2$ and $\delta \le q/2$": {"held": {"sigma": 0.5, "rate": 0.5, "factor": 2.0, "epsilon": 0.02}}
+    },
 )  # fmt: skip
 
 APART = 1e-6
@@ -365,12 +371,3 @@ SUBSET = Statement(
 )
 
 STATEMENTS = (ALLOCATION, BLOCKS, BLOCKS_LOWER, EFFECTIVE, SUBSET)
-SAMPLES = {item.name: (2, 8, 60) for item in (ALLOCATION, BLOCKS, BLOCKS_LOWER)}
-"""Each point takes seconds."""
-NEEDS = {
-    "field-effective-noise": {
-        r"$\delta \le \varepsilon/2$ and $\delta \le q/2$": {
-            "held": {"sigma": 0.5, "rate": 0.5, "factor": 2.0, "epsilon": 0.02}
-        }
-    }
-}

@@ -13,7 +13,6 @@ import scipy
 import mipsim as mi
 from mipsim.referee import Bound, Choice, Control, Equality, Number, Point, Quote, Real, Replication, Whole
 from mipsim.referee.replication import near
-from verify.matters import Where
 from verify.statement import Statement
 
 DIGITS = 50
@@ -247,6 +246,7 @@ PURE = Statement(
         "theorem 4",
     ),
     second_route=lambda epsilon, outcomes, draw, order: by_logs([np.log(np.array(law, float)) for law in pure_pair(epsilon, outcomes, draw)], order),
+    matters_when={"outcomes": lambda draw: draw != 0},
 )  # fmt: skip
 
 
@@ -502,6 +502,7 @@ BEST_POISSON = Statement(
     points=_RUNS,
     control=Control(_COIN, attained=True),
     second_route=lambda **at: every_run(runs=POISSON, **at),
+    matters_when={"outcomes": lambda draw: draw != 0},
 )  # fmt: skip
 BEST_FIXED = Statement(
     name="field-best-of-fixed",
@@ -518,6 +519,7 @@ BEST_FIXED = Statement(
     control=Control(_COIN | {"runs": POISSON}, attained=True),
     second_route=every_run,
     restored_by=("the number of runs is Poisson", lambda runs: runs == POISSON),
+    matters_when={"outcomes": lambda draw: draw != 0},
 )
 
 STATEMENTS = (
@@ -530,8 +532,3 @@ STATEMENTS = (
     BEST_POISSON,
     BEST_FIXED,
 )
-MATTERS: dict[str, dict[str, Where]] = {
-    "field-best-of-poisson": {"outcomes": lambda draw: draw != 0},
-    "field-best-of-fixed": {"outcomes": lambda draw: draw != 0},
-    "field-pure-to-renyi": {"outcomes": lambda draw: draw != 0},
-}

@@ -30,13 +30,11 @@ SHUFFLING = Statement(
     ),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
     second_route=shuffled_by_tails,
-)
-
-STATEMENTS = (SHUFFLING,)
-NEEDS = {
-    "field-shuffling": {
+    needs={
         r"each $\varepsilon_0$-DP with $\varepsilon_0 \le \log(n / (16 \log(2/\delta)))$": {
             "held": {"n": 20, "local": 6.0}
         }
-    }
-}
+    },
+)
+
+STATEMENTS = (SHUFFLING,)

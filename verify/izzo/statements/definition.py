@@ -17,8 +17,7 @@ from verify.izzo.laws.algorithms import (
 )
 from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta, half_subsets
 from verify.izzo.laws.subset_laplace import laplace_eta, scaled_laplace_eta
-from verify.matters import Where, nowhere, where_in
-from verify.statement import Statement
+from verify.statement import Statement, nowhere, where_in
 
 HALF = rf.Quote(
     "In the remainder of the paper, we will set k = n/2, so that A is eta-MIP if an attacker cannot have average accuracy greater than (1/2 + eta).",
@@ -63,6 +62,8 @@ def accuracy(algorithm: str, n: int, target: int, scale: float, attack: str, **a
 
 _POSTERIOR = REST | {"scale": 1.0, "target": 0, "attack": BEST}
 _COUNT = _POSTERIOR | {"algorithm": "a count", "n": 4}
+ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", RANDOM))
+EVEN = {"we will set k = n/2": {"held": {"n": 3}}}
 PROPOSITION_2 = Statement(
     name="izzo-prop-2",
     formula=r"\sum_A \max\{P(x^* \in D_{\mathrm{train}} \mid A), P(x^* \notin D_{\mathrm{train}} \mid A)\} \, P(A) \le \frac{1}{2} + \eta",
@@ -90,6 +91,9 @@ PROPOSITION_2 = Statement(
         "proposition 2",
     ),
     restricted_by=(HALF,),
+    needs={"At k = n/2": {"held": {"n": 3}}, **EVEN},
+    matters_when=ANY_LAW
+    | {"attack": nowhere, "scale": where_in("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
 )
 
 
@@ -138,21 +142,13 @@ THEOREM_3 = Statement(
             "section 3.3, after definition 1",
         ),
     ),
-)
-
-STATEMENTS = (PROPOSITION_2, THEOREM_3)
-NEEDS = {
-    "izzo-prop-2": {"At k = n/2": {"held": {"n": 3}}, "we will set k = n/2": {"held": {"n": 3}}},
-    "izzo-thm-3": {"we will set k = n/2": {"held": {"n": 3}}},
-}
-ANY_LAW = dict.fromkeys(("outputs", "concentration", "draw"), where_in("algorithm", RANDOM))
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-prop-2": ANY_LAW
-    | {"attack": nowhere, "scale": where_in("algorithm", "sum of 2^0, ..., 2^(n-1) plus Laplace noise")},
-    "izzo-thm-3": ANY_LAW
+    needs=EVEN,
+    matters_when=ANY_LAW
     | {
         "draw": lambda algorithm, f: algorithm == RANDOM or f != ITSELF,
         "labels": lambda f: f != ITSELF,
         "spread": where_in("f", CHANNEL),
     },
-}
+)
+
+STATEMENTS = (PROPOSITION_2, THEOREM_3)

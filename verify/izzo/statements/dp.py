@@ -11,9 +11,8 @@ from verify.izzo.laws.algorithms import fingerprint_law, response_law
 from verify.izzo.laws.finite_divergences import least_delta, renyi_divergence
 from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_odds
 from verify.izzo.laws.subset_enumeration import finite_eta
-from verify.izzo.statements.definition import HALF, SIZES
-from verify.matters import Where, nowhere
-from verify.statement import Statement
+from verify.izzo.statements.definition import EVEN, HALF, SIZES
+from verify.statement import Statement, nowhere
 
 # Every half is an unknown of the linear program, and e^epsilon a coefficient of it: the solver may give up from about epsilon = 11.5 on.
 _N, _EPSILON = (
@@ -75,6 +74,7 @@ THEOREM_4 = Statement(
             "section 2",
         ),
     ),
+    needs=EVEN,
 )
 
 
@@ -113,6 +113,7 @@ THEOREM_5 = Statement(
         "For any eta > 0, there exists an algorithm A which is eta-MIP but not (eps, delta)-DP for any eps < infinity and delta < 1.",
         "theorem 5",
     ),
+    matters_when={"epsilon": nowhere},
 )
 
 PROPOSITION_6 = Statement(
@@ -182,5 +183,3 @@ THEOREM_7 = Statement(
 )
 
 STATEMENTS = (THEOREM_4, THEOREM_5, PROPOSITION_6, THEOREM_7)
-NEEDS = {"izzo-thm-4": {"we will set k = n/2": {"held": {"n": 3}}}}
-MATTERS: dict[str, dict[str, Where]] = {"izzo-thm-5": {"epsilon": nowhere}}

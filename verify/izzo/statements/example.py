@@ -10,7 +10,6 @@ from verify.izzo.checks.second_routes import literal_sensitivity
 from verify.izzo.laws.algorithms import example
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.statements.definition import HALF
-from verify.matters import Where
 from verify.statement import Statement
 
 TEXT = "x_last = C(n, n/2)^(1/2) - sum 2^i, as in the text"
@@ -148,6 +147,7 @@ GROWTH = Statement(
         "The noise required for DP grows exponentially in n, while it remains constant in n for MIP.",
         "section 4, last paragraph",
     ),
+    matters_when={"eta": lambda part: "share" not in part},
 )
 
 LESS, ALMOST = "MIP noise over DP noise", "share of eta in (0, 1/2) without less noise"
@@ -228,13 +228,11 @@ FIGURE_1 = Statement(
             "section 4",
         ),
     ),
+    needs={
+        "for even small datasets (n >= 36) and for eta >= 0.01": {"held": {"part": ALMOST, "n": 35}},
+        "we will set k = n/2": {"held": {"part": MIP, "n": 3}},
+    },
+    matters_when={"eta": lambda part: "share" not in part},
 )
 
 STATEMENTS = (DATASET, DATASET_CORRECTED, PROPOSITION_11, FIGURE_1, GROWTH)
-NEEDS = {
-    "izzo-noise": {
-        "for even small datasets (n >= 36) and for eta >= 0.01": {"held": {"part": ALMOST, "n": 35}},
-        "we will set k = n/2": {"held": {"part": MIP, "n": 3}},
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {"izzo-noise": {"eta": lambda part: "share" not in part}}

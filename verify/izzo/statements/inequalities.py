@@ -8,8 +8,7 @@ from mipsim import referee as rf
 from verify.izzo.checks.second_routes import three_points
 from verify.izzo.laws.laws_with_moments import CENTRED, WORST, tail
 from verify.izzo.laws.linear_programs import bracket_injection, matching_size
-from verify.matters import Where, nowhere
-from verify.statement import Statement
+from verify.statement import Statement, nowhere
 
 MATCHING = "a largest matching"
 
@@ -45,6 +44,7 @@ LEMMA_12 = Statement(
         "If k >= n/2 then there is an injective function f : D^out -> D^in such that D ~ f(D) for all D in D^out.",
         "lemma 12",
     ),
+    needs={"For k >= n/2": {"held": {"n": 4, "k": 1}}},
 )
 
 _PRINTED = rf.Quote(
@@ -103,13 +103,8 @@ LEMMA_13_CORRECTED = LEMMA_13.corrected(
         "||X - EX|| = 0 almost surely, and the probability is 0. The two premises agree at k = 2 only. For k < 1 the mean may not exist; "
         "the same holds for any other centre."
     ),
+    needs={"If EX exists and E||X - EX||^k <= sigma^k": {"held": {"X": "Student t, 9 df", "k": 9.5}}},
+    matters_when={"sigma": nowhere},
 )
 
 STATEMENTS = (LEMMA_12, LEMMA_13, LEMMA_13_CORRECTED)
-NEEDS = {
-    "izzo-lemma-12": {"For k >= n/2": {"held": {"n": 4, "k": 1}}},
-    "izzo-lemma-13-corrected": {
-        "If EX exists and E||X - EX||^k <= sigma^k": {"held": {"X": "Student t, 9 df", "k": 9.5}}
-    },
-}
-MATTERS: dict[str, dict[str, Where]] = {"izzo-lemma-13-corrected": {"sigma": nowhere}}

@@ -16,9 +16,8 @@ from verify.izzo.laws.algorithms import OUTPUTS, RANDOM, central_moment, outputs
 from verify.izzo.laws.laws_with_moments import WORST, tail
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.laws.subset_shift import planar_shift_eta
-from verify.izzo.statements.definition import HALF
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.izzo.statements.definition import EVEN, HALF
+from verify.statement import Statement, where_in
 
 EVERY = "every algorithm, norm and dimension"
 UNIT = "times the promised eta"
@@ -73,6 +72,10 @@ def points(moments: tuple[float, ...]) -> list[dict[str, object]]:
     )
 
 
+_OUTPUTS = {
+    "n": lambda algorithm: algorithm in (*OUTPUTS, RANDOM),
+    **dict.fromkeys(("tail", "draw"), where_in("algorithm", RANDOM)),
+}
 THEOREM_9 = Statement(
     name="izzo-thm-9",
     formula=r"p(x) \propto \exp\left(-\frac{\lVert x \rVert}{c \sigma}\right), \quad c = \left(\frac{7.5}{\eta}\right)^{1 + 2 / M}, \quad \sigma^M \ge E \lVert \theta - E \theta \rVert^M",
@@ -99,6 +102,8 @@ THEOREM_9 = Statement(
         "theorem 9",
     ),
     restricted_by=(HALF,),
+    needs=EVEN,
+    matters_when=_OUTPUTS,
 )
 
 COROLLARY_14 = replace(
@@ -184,6 +189,10 @@ COROLLARY_10 = Statement(
         ),
     ),
     second_route=corollary_10_again,
+    # Each takes up to 0.05 ms, and its points are off by many times what is promised.
+    games=(50_000, 50_000, 5_000_000),
+    needs=EVEN,
+    matters_when=_OUTPUTS | {"d": where_in("algorithm", SIDES, PLAYED)},
 )
 
 COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
@@ -212,23 +221,7 @@ COROLLARY_10_CORRECTED = COROLLARY_10.corrected(
         "At d = 1, Gamma(1, c) is the modulus of a Laplace draw and nothing changes. The printed radius fails: at M = 2 its worst eta over all "
         "algorithms is E P(|U_1| < 1/r)/2, which tends to 1/2 as d grows."
     ),
+    needs={"n/2": {"held": {"n": 3}}},
 )
 
 STATEMENTS = (THEOREM_9, COROLLARY_14, COROLLARY_10, COROLLARY_10_CORRECTED)
-GAMES = {COROLLARY_10.name: (50_000, 50_000, 5_000_000)}
-"""Each takes up to 0.05 ms, and its points are off by many times what is promised."""
-NEEDS = {
-    "izzo-cor-10-corrected": {"n/2": {"held": {"n": 3}}},
-    **{
-        name: {"we will set k = n/2": {"held": {"n": 3}}}
-        for name in ("izzo-thm-9", "izzo-cor-14", "izzo-cor-10")
-    },
-}
-_OUTPUTS: dict[str, Where] = {
-    "n": lambda algorithm: algorithm in (*OUTPUTS, RANDOM),
-    **dict.fromkeys(("tail", "draw"), where_in("algorithm", RANDOM)),
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    **dict.fromkeys(("izzo-thm-9", "izzo-cor-14", "izzo-cor-10-corrected"), _OUTPUTS),
-    "izzo-cor-10": _OUTPUTS | {"d": where_in("algorithm", SIDES, PLAYED)},
-}

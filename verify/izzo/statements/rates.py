@@ -9,8 +9,7 @@ from verify.izzo.checks.second_routes import rates_again
 from verify.izzo.laws.algorithms import ALGORITHMS, NAMED, RANDOM, law_of, named_rates
 from verify.izzo.laws.subset_enumeration import best_of_all_attacks, finite_eta
 from verify.izzo.statements.definition import ANY_LAW, HALF, SIZES
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 
 def rates_at(algorithm: str, n: int, k: int, keep: float, **at: Any) -> tuple[float, float, float]:
@@ -32,6 +31,7 @@ def gap_at(which: int, **at: Any) -> rf.Number:
 _REST = {"keep": 0.5, "outputs": 5, "concentration": 1.0, "draw": 0}
 _COUNT = {"algorithm": "a count", "n": 4, "k": 2} | _REST
 _SHARES = ((3, 2, 0.5), (3, 1, 0.5), (5, 2, 0.55), (5, 4, 0.5), (10, 9, 0.5), (10, 7, 0.4), (2, 1, 0.6), (4, 2, 0.6))  # fmt: skip
+_HALF = {"held": {"algorithm": "constant", "n": 4, "k": 1}}
 THEOREM_8 = Statement(
     name="izzo-thm-8",
     formula=r"\mathrm{TPR} \le \mathrm{FPR} + \eta",
@@ -85,6 +85,8 @@ THEOREM_8 = Statement(
         rf.Quote("We note that analogues of all of our results apply for general k.", "section 3.3"),
     ),
     second_route=rates_again,
+    needs={"k = n/2": _HALF, "we will set k = n/2": _HALF},
+    matters_when=ANY_LAW | {"keep": where_in("algorithm", NAMED)},
 )
 
 THEOREM_8_CORRECTED = THEOREM_8.corrected(
@@ -103,20 +105,13 @@ THEOREM_8_CORRECTED = THEOREM_8.corrected(
         "attack 'out if the target is named' has FPR 1/2 and TPR 3/4; eta = 0, since a named record is out with probability "
         "(1/3)(1/2)/((1/3)(1/2) + (2/3)(1/4)) = 1/2 only and 'in' is never the worse guess."
     ),
-)
-
-STATEMENTS = (THEOREM_8, THEOREM_8_CORRECTED)
-NEEDS = {
-    "izzo-thm-8": {
-        "k = n/2": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
-        "we will set k = n/2": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
-    },
-    "izzo-thm-8-corrected": {
-        "k = n/2, n even": {"held": {"algorithm": "constant", "n": 4, "k": 1}},
+    needs={
+        "k = n/2, n even": _HALF,
         "where TPR - FPR may be large with eta = 0": {
             "fails": "izzo-thm-8",
             "at": {"algorithm": NAMED, "n": 3, "k": 2, "keep": 0.5},
         },
     },
-}
-MATTERS: dict[str, dict[str, Where]] = {"izzo-thm-8": ANY_LAW | {"keep": where_in("algorithm", NAMED)}}
+)
+
+STATEMENTS = (THEOREM_8, THEOREM_8_CORRECTED)

@@ -19,8 +19,7 @@ from verify.izzo.laws.subset_enumeration import half_subsets
 from verify.izzo.laws.subset_laplace import scaled_laplace_eta
 from verify.izzo.statements.definition import HALF
 from verify.izzo.statements.noise import EVERY, UNIT, laplace_ratio, worst_ratio
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 LISTING, WHOLE = "B halves of D_train, as listed", "B halves of the data set, as in the text"
 
@@ -62,7 +61,6 @@ _OF = rf.rows(
 )  # fmt: skip
 _NOISE = rf.rows({}, "M eta", (2.0, 0.4), (2.0, 0.1), (2.0, 0.01), (4.0, 0.01))
 _POINTS = [at for item in _OF for c in _NOISE for at in rf.grid(item | c, reading=(LISTING, WHOLE))]
-SAMPLES = {"izzo-alg-1": (4, 12, 60)}
 ALGORITHM_1 = Statement(
     name="izzo-alg-1",
     uses=("izzo-cor-10",),
@@ -111,6 +109,15 @@ ALGORITHM_1 = Statement(
     # There are C(n, n/2) halves of the data set, and C(n/2, n/4) of D_train: the text is about the former.
     slip=(_LISTED, _CONSISTENT),
     second_route=algorithm_1_runs,
+    samples=(4, 12, 60),
+    needs={"we will set k = n/2": {"held": {"n": 5}}},
+    matters_when={
+        **dict.fromkeys(("spread", "draw"), where_in("records", RANDOM)),
+        # Without the target there is no noise: it is distinguished whatever the other records are.
+        **dict.fromkeys(
+            ("records", "n", "M"), lambda statistic, reading: statistic != MEMBER or reading == WHOLE
+        ),
+    },
 )
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
@@ -134,13 +141,3 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
 )
 
 STATEMENTS = (ALGORITHM_1, ALGORITHM_1_CORRECTED)
-NEEDS = {"izzo-alg-1": {"we will set k = n/2": {"held": {"n": 5}}}}
-MATTERS: dict[str, dict[str, Where]] = {
-    "izzo-alg-1": {
-        **dict.fromkeys(("spread", "draw"), where_in("records", RANDOM)),
-        # Without the target there is no noise: it is distinguished whatever the other records are.
-        **dict.fromkeys(
-            ("records", "n", "M"), lambda statistic, reading: statistic != MEMBER or reading == WHOLE
-        ),
-    }
-}

@@ -19,8 +19,7 @@ from verify.kaissis.laws.relaxed_steps import EQUATION_7, D, at_once, by_scipy, 
 from verify.kaissis.statements.curves import EXACT, MU, PART, Z, in_sight, of_norm, power, probit
 from verify.kaissis.statements.lemmas import dimensions, points, positive
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 _Z = (-3.7, -1.6, 0.5, 2.0)
 
@@ -126,6 +125,7 @@ SYMMETRIC = Statement(
         "the hypothesis test loses substantial power compared to d = 1 (dashed line) at Delta/sigma = 2": "by kaissis-audit",
     },
     second_route=symmetric_by_scipy,
+    matters_when=dict.fromkeys(("part", "alpha"), where_in("reading", MATCH)),
 )  # fmt: skip
 
 
@@ -270,6 +270,7 @@ LIRA = Statement(
         ),
     ),
     second_route=shadows_sampled,
+    samples=(0, 0, 0),
 )
 LIRA_ENOUGH = LIRA.corrected(
     name="kaissis-audit-lira-enough",
@@ -288,6 +289,7 @@ LIRA_ENOUGH = LIRA.corrected(
         "The exact laws of kaissis-audit-lira-corrected, whose limit is proven there. What is left of it at these numbers of shadow models is "
         "computed at the points that are judged, and not proven between them."
     ),
+    needs={"with 512 to 4096 at rates from 1e-4": {"added": {"shadows": 256, "alpha": 0.0001}}},
 )
 LIRA_CORRECTED = LIRA.corrected(
     says="As the number of shadow models, independent runs without the record on the same other data, grows, the curve of two-sided offline LiRA, "
@@ -310,13 +312,3 @@ LIRA_CORRECTED = LIRA.corrected(
 )
 STATEMENTS = (AUDIT, SYMMETRIC, RECORDS, LIRA, LIRA_ENOUGH, LIRA_CORRECTED)
 """A canary meets j; LiRA does with enough shadow models."""
-SAMPLES = {"kaissis-audit-lira": (0, 0, 0)}
-"""How many shadow models are used is not stated, so that the share of the numbers that suffice says nothing."""
-NEEDS = {
-    "kaissis-audit-lira-enough": {
-        "with 512 to 4096 at rates from 1e-4": {"added": {"shadows": 256, "alpha": 0.0001}}
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-audit-symmetric": dict.fromkeys(("part", "alpha"), where_in("reading", MATCH))
-}

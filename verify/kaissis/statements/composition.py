@@ -68,6 +68,7 @@ LEMMA_8 = Statement(
         "lemma 8; CDF and SF by definition 2",
     ),
     second_route=both_sampled,
+    samples=(4, 12, 60),
 )
 _SEEN = [item | {"z": z} for item in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]
 LEMMA_8_CORRECTED = LEMMA_8.corrected(
@@ -95,6 +96,12 @@ LEMMA_8_CORRECTED = LEMMA_8.corrected(
         "with equality where (wa sa, wb sb) is a multiple of (Da/sa, Db/sb) only; for wa = wb, where Da/sa^2 = Db/sb^2 only. Where the "
         "directions of the two shifts are not the same, nothing is stated: averaging may cancel them."
     ),
+    needs={
+        "where Da/sa^2 = Db/sb^2 only": {
+            "fails": "kaissis-lemma-8",
+            "at": {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 1.0, "sigma_b": 3.0, "d": 1},
+        }
+    },
 )
 
 
@@ -146,16 +153,8 @@ BLESSING = Statement(
             "section 4, after theorem 3",
         ),
     ),
+    samples=(4, 12, 60),
 )
 
 STATEMENTS = (LEMMA_8, LEMMA_8_CORRECTED, BLESSING)
 """The formulas; for theorem 3 see `many_dimensions`, for the guarantees `guarantees`."""
-SAMPLES = {"kaissis-lemma-8": (4, 12, 60), "kaissis-blessing": (4, 12, 60)}
-NEEDS = {
-    "kaissis-lemma-8-corrected": {
-        "where Da/sa^2 = Db/sb^2 only": {
-            "fails": "kaissis-lemma-8",
-            "at": {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 1.0, "sigma_b": 3.0, "d": 1},
-        }
-    }
-}

@@ -13,8 +13,7 @@ from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
 from verify.kaissis.laws.relaxed_attackers import FINITE, known, two_laws
 from verify.kaissis.laws.relaxed_laws import best_test, magnitude, norm_curves
 from verify.kaissis.statements.lemmas import RATE, ROUNDING, dimensions, points, positive
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 EXACT = 1e-6
 """Probit units: what two exact routes agree to."""
@@ -293,10 +292,8 @@ LEMMA_9 = Statement(
         "inverse.",
         "lemma 9",
     ),
+    matters_when={"draw": where_in("laws", FINITE), "mu": lambda **at: at.get("laws") != FINITE},
 )
 
 STATEMENTS = (LEMMA_6, LEMMA_7, THEOREM_1, THEOREM_2, COROLLARY_1, LEMMA_9)
 """In the order of the paper."""
-MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-lemma-9": {"draw": where_in("laws", FINITE), "mu": lambda **at: at.get("laws") != FINITE}
-}

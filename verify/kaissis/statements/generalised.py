@@ -61,6 +61,7 @@ LEMMA_5 = Statement(
         ),
     ),
     second_route=scores_sampled,
+    samples=(8, 24, 100),
 )
 LEMMA_5_CORRECTED = LEMMA_5.corrected(
     says=_GLR
@@ -99,8 +100,8 @@ LEMMA_5_CORRECTED = LEMMA_5.corrected(
             "lemma 4",
         ),
     ),
+    samples=(8, 24, 100),
 )
 
 STATEMENTS = (LEMMA_5, LEMMA_5_CORRECTED)
 """As printed, and with the conditions."""
-SAMPLES = dict.fromkeys(("kaissis-lemma-5", "kaissis-lemma-5-corrected"), (8, 24, 100))

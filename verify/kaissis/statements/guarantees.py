@@ -122,6 +122,8 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
         },
         restricted_by=(CHOOSES_Q, *_RESTRICTED),
         second_route=lambda mu, z: sampled(noise, mu, z),
+        # How many attackers know the direction is no property of the domain, and the share would say just that.
+        samples=(0, 0, 0),
     )
     return printed, printed.corrected(
         says=f"{noise} noise: the guarantee of theorem {number} holds "
@@ -130,6 +132,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
         restricted_by=_RESTRICTED,
         control=printed.control,
         derivation=proof + _KNOWN,
+        samples=(4, 8, 200) if line else (4, 12, 40),
     )
 
 
@@ -190,14 +193,7 @@ LEMMA_9_GUARANTEE = Statement(
         REAL_LINE,
     ),
     second_route=masks_sampled,
+    samples=(4, 8, 40),
 )
 STATEMENTS = (*_pair(1, "Laplace", _LAPLACE_PROOF), *_pair(2, "Gaussian", _GAUSSIAN_PROOF), LEMMA_9_GUARANTEE)
 """Theorems 1 and 2 and lemma 9 as guarantees."""
-SAMPLES = {
-    # How many attackers know the direction is no property of the domain, and the share would say just that.
-    "kaissis-thm-1-guarantee": (0, 0, 0),
-    "kaissis-thm-2-guarantee": (0, 0, 0),
-    "kaissis-thm-1-guarantee-corrected": (4, 8, 200),
-    "kaissis-thm-2-guarantee-corrected": (4, 12, 40),
-    "kaissis-lemma-9-guarantee": (4, 8, 40),
-}

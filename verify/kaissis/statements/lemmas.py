@@ -18,7 +18,6 @@ from verify.kaissis.laws.relaxed_tests import (
     single_test_for_both,
     two_sided_power,
 )
-from verify.matters import Where
 from verify.statement import Statement
 
 
@@ -127,6 +126,8 @@ LEMMA_1 = Statement(
     },
     restricted_by=(BOTH_SIDES, CHOOSES_Q, KNOWN_FACTS, REAL_LINE),
     second_route=single_test_for_both,
+    samples=(0, 0, 0),
+    matters_when=dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(
     says="Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
@@ -215,6 +216,9 @@ LEMMA_3 = Statement(
         ),
     ),
     second_route=counted,
+    samples=(64, 128, 512),
+    needs={"for shifts s < t on the same side": {"held": {"s": -0.5, "t": 0.5}}},
+    matters_when={"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
 )
 LEMMA_3_CORRECTED = LEMMA_3.corrected(
     says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p, 0 < p < 1, "
@@ -241,6 +245,12 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
         "holds mirrored for s < t < 0. If s < 0 < t the ratio to the null rises for t and falls for s, so that their quotient rises. The power is p (1 - F(c - s)) + (1 - p) alpha, "
         "which rises with s."
     ),
+    needs={
+        "any two shifts s < t": {"held": {"s": 0.5, "t": 0.4}},
+        "where s <= 0 <= t": {
+            "added": {"mechanism": "sub-sampled Gaussian", "rate": 0.5, "s": 0.1, "t": 0.5}
+        },
+    },
 )
 
 LEMMA_4 = Statement(
@@ -303,19 +313,3 @@ LEMMA_4_LARGEST = Statement(
 
 STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, LEMMA_4, LEMMA_4_LARGEST)
 """In the order of the paper."""
-SAMPLES = {"kaissis-lemma-1": (0, 0, 0), "kaissis-lemma-3": (64, 128, 512)}
-"""Lemma 1: how many shifts are of the same sign is no property of the domain, and the share would say just that. Lemma 3 stands at about
-two of three points, which few points estimate badly; a point costs a millisecond."""
-NEEDS = {
-    "kaissis-lemma-3": {"for shifts s < t on the same side": {"held": {"s": -0.5, "t": 0.5}}},
-    "kaissis-lemma-3-corrected": {
-        "any two shifts s < t": {"held": {"s": 0.5, "t": 0.4}},
-        "where s <= 0 <= t": {
-            "added": {"mechanism": "sub-sampled Gaussian", "rate": 0.5, "s": 0.1, "t": 0.5}
-        },
-    },
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-lemma-1": dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
-    "kaissis-lemma-3": {"rate": lambda mechanism: mechanism.startswith("sub-sampled")},
-}

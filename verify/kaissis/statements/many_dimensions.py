@@ -27,8 +27,7 @@ from verify.kaissis.laws.relaxed_steps import (
 )
 from verify.kaissis.statements.curves import PART
 from verify.kaissis.statements.lemmas import dimensions, points, positive
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 SIZES = tuple(1_000_000 // 2**k for k in range(6, -1, -1))
 """Dimensions; the law of the norm is computed up to 1e6, and gaps that fall as d^-1/2 are inside the tolerance from some 160,000 on."""
@@ -209,6 +208,11 @@ THEOREM_3 = Statement(
         ),
     ),
     second_route=again,
+    needs={"With Delta/sigma << 1": {"held": {"what": "N", "c": 2.0, "q": 0.5}}},
+    matters_when={
+        "q": lambda what, reading: what == BOTH or (what == N and reading == FALLING),
+        "d": where_in("what", N),
+    },
 )
 THEOREM_3_CORRECTED = THEOREM_3.corrected(
     says="As d grows, with N and mu2 such that L = N mu2^2 is at most a constant times sqrt(d), j and jinv tend at every FPR in (0, 1) to "
@@ -287,10 +291,3 @@ FIGURE_2A = Statement(
 
 STATEMENTS = (THEOREM_3, THEOREM_3_CORRECTED, FIGURE_2A)
 """Theorem 3, and how near it is in the paper's own figure."""
-NEEDS = {"kaissis-thm-3": {"With Delta/sigma << 1": {"held": {"what": "N", "c": 2.0, "q": 0.5}}}}
-MATTERS: dict[str, dict[str, Where]] = {
-    "kaissis-thm-3": {
-        "q": lambda what, reading: what == BOTH or (what == N and reading == FALLING),
-        "d": where_in("what", N),
-    }
-}

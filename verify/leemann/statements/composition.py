@@ -118,6 +118,7 @@ LEMMA_5_1 = Statement(
     second_route=lambda reading, curve, size, c, share: sampled_endless(size, c)
     if reading == ENDLESS
     else sampled_exposed(size, c, share),
+    samples=(0, 0, 0),
 )  # fmt: skip
 
 LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
@@ -139,6 +140,12 @@ LEMMA_5_1_CORRECTED = LEMMA_5_1.corrected(
         "finite mu does: each t asks for a run of its own, at a fixed rate. A step that is mu_step-GMIP only on average over "
         "targets does not do: records that are distinguished in every step lose sqrt(t) of their own mu, not of the average."
     ),
+    samples=(0, 0, 0),
+    needs={
+        "judged for s <= 0.6, where certified compositions are long enough": {
+            "held": {"curve": "Gaussian", "size": 0.7}
+        }
+    },
 )
 
 GAME_LIMIT = replace(
@@ -162,6 +169,8 @@ GAME_LIMIT = replace(
         "terms of the same law, the sum is within a constant times t^-1/2 of its normal limit; the constant is that at 1,024 steps, and falls with t. "
         "The best tests are thresholds of the sum, so that both error rates are within it of those of G_mu."
     ),
+    samples=(0, 0, 0),
+    needs={},
 )
 
 
@@ -217,6 +226,7 @@ APPENDIX_D_3 = Statement(
     },
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=exposed_alone,
+    samples=(0, 0, 0),
 )  # fmt: skip
 
 APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(
@@ -233,12 +243,3 @@ APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(
 )
 
 STATEMENTS = (LEMMA_5_1, LEMMA_5_1_CORRECTED, GAME_LIMIT, APPENDIX_D_3, APPENDIX_D_3_CORRECTED)
-SAMPLES = {item.name: (0, 0, 0) for item in (LEMMA_5_1, LEMMA_5_1_CORRECTED, GAME_LIMIT, APPENDIX_D_3)}
-"""The limits cost seconds each; and how often only some of the targets are exposed is ours to say, not the paper's."""
-NEEDS = {
-    "leemann-lemma-5.1-corrected": {
-        "judged for s <= 0.6, where certified compositions are long enough": {
-            "held": {"curve": "Gaussian", "size": 0.7}
-        }
-    }
-}

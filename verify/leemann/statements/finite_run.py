@@ -78,6 +78,7 @@ FINITE = Statement(
     restricted_by=(quotes.INDEPENDENT_STEPS,),
     second_route=by_rounded_ratio,
     restored_by=("T grows and (n/N) sqrt(T) is held", "leemann-lemma-5.1-corrected"),
+    samples=(6, 16, 100),
 )
 
 
@@ -109,7 +110,7 @@ FINITE_CORRECTED = FINITE.corrected(
         "at least p^T Phi(s sqrt(T) - z_a), which exceeds Phi(mu - z_a) at small a wherever s sqrt(T) > mu. That is so for p "
         "below s / (sqrt(2) h(s)), h(s)^2 = exp(s^2) Phi(1.5 s) + 3 Phi(-0.5 s) - 2."
     ),
+    samples=(2, 6, 40),
 )
 
 STATEMENTS = (FINITE, FINITE_CORRECTED)
-SAMPLES = {"leemann-lemma-5.1-finite": (6, 16, 100), "leemann-lemma-5.1-finite-corrected": (2, 6, 40)}

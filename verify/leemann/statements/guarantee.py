@@ -19,8 +19,7 @@ from verify.leemann.laws.curves import (
 )
 from verify.leemann.laws.problems import ATOMS_OWN, atoms_curve
 from verify.leemann.statements import quotes
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 EXPONENTIAL, LATTICE = "Exponential(1)", "Bernoulli(0.3), target on the lattice"
 DISCRETE = "a random law on 0, 1, ..., target on them"
@@ -197,6 +196,12 @@ GUARANTEE = Statement(
         "section 5.1, after corollary 5.1",
     ), quotes.SMALL_SIZES),
     second_route=lambda gradients: {ATOMS: atoms_counted, FOUR: four_counted, FACTORIAL: places_read, BETWEEN: parities}[gradients](),
+    samples=(0, 0, 0),
+    expensive=tuple({"gradients": "+-C with noise, C^2 the variance", "leakage": leakage} for leakage in (0.25, 4.0)),
+    matters_when={
+        "leakage": lambda gradients: gradients not in (ATOMS, FOUR, FACTORIAL, BETWEEN),
+        **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
+    },
 )  # fmt: skip
 
 GUARANTEE_CORRECTED = GUARANTEE.corrected(
@@ -232,6 +237,8 @@ GUARANTEE_CORRECTED = GUARANTEE.corrected(
         "in a single dimension. And where d grows with n an array needs more than each of "
         "its laws does: with d held, four equal atoms that can be counted leak sqrt(3 d/n), the root of their chi-square, in the place of sqrt(d/n) at every n, and both vanish."
     ),
+    samples=(2, 6, 24),
+    expensive=GUARANTEE.expensive,
 )
 
 
@@ -281,6 +288,11 @@ RANDOM = Statement(
     },
     restricted_by=(quotes.SMALL_SIZES,),
     second_route=lambda ratio, n: sampled_targets(*rows_of(ratio, n)),
+    samples=(0, 0, 0),
+    needs={
+        words: {"held": {"ratio": 0.5, "n": 40}}
+        for words in ("judged from d = 50 on, and from d = 5 on for up to 12 rows", "with small values for d, n and different simulated distributions")
+    },
 )  # fmt: skip
 
 RANDOM_CORRECTED = RANDOM.corrected(
@@ -305,27 +317,10 @@ RANDOM_CORRECTED = RANDOM.corrected(
         "corollary 5.1. At finite n and d the ratio of (output, target) is unbounded, as the largest for a single target is (n/(n-1))^(d/2) e^(K/2) and K is: "
         "their curve falls from FPR 0 with an infinite slope, that of equation 8 with a finite slope. P(chi2_d > d) rises from .317 to 1/2."
     ),
+    samples=(0, 0, 0),
+    needs={
+        "At finite n and d that is no bound": {"fails": "leemann-K-equals-d", "at": {"ratio": 0.5, "n": 10}}
+    },
 )
 
 STATEMENTS = (GUARANTEE, GUARANTEE_CORRECTED, RANDOM, RANDOM_CORRECTED)
-SAMPLES = {item.name: (0, 0, 0) for item in STATEMENTS} | {GUARANTEE_CORRECTED.name: (2, 6, 24)}
-"""Limits, and an equality of which the paper says itself that small sizes are approximated."""
-FULL = {
-    name: [{"gradients": "+-C with noise, C^2 the variance", "leakage": leakage} for leakage in (0.25, 4.0)]
-    for name in (GUARANTEE.name, GUARANTEE_CORRECTED.name)
-}
-NEEDS = {
-    "leemann-K-equals-d": {
-        "judged from d = 50 on, and from d = 5 on for up to 12 rows": {"held": {"ratio": 0.5, "n": 40}},
-        "with small values for d, n and different simulated distributions": {"held": {"ratio": 0.5, "n": 40}},
-    },
-    "leemann-K-equals-d-corrected": {
-        "At finite n and d that is no bound": {"fails": "leemann-K-equals-d", "at": {"ratio": 0.5, "n": 10}}
-    },
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-thm-5.1-guarantee": {
-        "leakage": lambda gradients: gradients not in (ATOMS, FOUR, FACTORIAL, BETWEEN),
-        **dict.fromkeys(("values", "rare", "draw"), where_in("gradients", DISCRETE)),
-    }
-}

@@ -10,8 +10,7 @@ from verify.leemann.checks.draws import every_test, summed
 from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
 from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
 RESPONSE, SUM = "randomised response", "a noisy sum of n gradients +-C"
@@ -100,6 +99,13 @@ THEOREM_4_2 = Statement(
         quotes.ADDED_INSTANCE,
     ),
     second_route=lambda reading, n, mu, own: summed(n, shift_of(reading, mu), own, mu),
+    matters_when={
+        **dict.fromkeys(("values", "epsilon"), where_in("mechanism", RESPONSE)),
+        **dict.fromkeys(("mu", "own", "reading"), where_in("mechanism", SUM)),
+        # Records that are all alike add a constant.
+        "n": lambda mechanism, own: mechanism == SUM and 0.0 < own < 1.0,
+        **dict.fromkeys(("skew", "draw"), where_in("mechanism", *FINITE)),
+    },
 )
 
 THEOREM_4_2_CORRECTED = THEOREM_4_2.corrected(
@@ -185,12 +191,3 @@ STRICTLY = Statement(
 )
 
 STATEMENTS = (THEOREM_4_2, THEOREM_4_2_CORRECTED, MOST_POWERFUL, STRICTLY)
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-thm-4.2": {
-        **dict.fromkeys(("values", "epsilon"), where_in("mechanism", RESPONSE)),
-        **dict.fromkeys(("mu", "own", "reading"), where_in("mechanism", SUM)),
-        # Records that are all alike add a constant.
-        "n": lambda mechanism, own: mechanism == SUM and 0.0 < own < 1.0,
-        **dict.fromkeys(("skew", "draw"), where_in("mechanism", *FINITE)),
-    }
-}

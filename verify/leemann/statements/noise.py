@@ -11,8 +11,7 @@ from mipsim.tradeoff import GaussianTradeOff
 from verify.leemann.checks.draws import summed
 from verify.leemann.laws.curves import NoisySumTradeOff
 from verify.leemann.statements import quotes
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 BY_EQUATION = "the noise for mu-GMIP is what equation 9 asks for at K = d"
 LEAST_REPLACED = "the least noise that gives mu-GMIP; neighbours replace one record"
@@ -97,6 +96,7 @@ LESS_NOISE = Statement(
         "section 6.2",
     ), quotes.ADDED_INSTANCE),
     second_route=noise_route,
+    matters_when={"own": lambda reading: reading != BY_EQUATION, **dict.fromkeys(("d", "k_over_d"), where_in("reading", BY_EQUATION))},
 )  # fmt: skip
 
 LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
@@ -118,9 +118,3 @@ LESS_NOISE_CORRECTED = LESS_NOISE.corrected(
 )
 
 STATEMENTS = (LESS_NOISE, LESS_NOISE_CORRECTED)
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-less-noise": {
-        "own": lambda reading: reading != BY_EQUATION,
-        **dict.fromkeys(("d", "k_over_d"), where_in("reading", BY_EQUATION)),
-    }
-}

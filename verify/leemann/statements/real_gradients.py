@@ -10,8 +10,7 @@ from verify import real_gradients
 from verify.leemann.checks import real_p_values
 from verify.leemann.checks.real_p_values import Attacked
 from verify.leemann.statements import quotes
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 ESTIMATED = "moments estimated from reference gradients, shrunk as Ledoit and Wolf do"
 KNOWN = "moments of the law that the records are sampled from"
@@ -88,6 +87,9 @@ ALGORITHM_1_REAL = Statement(
     restricted_by=(quotes.NOISY_MOMENTS, quotes.LARGE_BATCHES),
     slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
     second_route=by_batches,
+    samples=(0, 1, 12),
+    games=(20_000, 50_000, 5_000_000),
+    matters_when=dict.fromkeys(("references", "draw"), where_in("reading", ESTIMATED)),
 )  # fmt: skip
 
 ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
@@ -117,19 +119,9 @@ ALGORITHM_1_REAL_CORRECTED = ALGORITHM_1_REAL.corrected(
         "below the tolerance. Moments that are estimated from n_r records move S by about sqrt(n / n_r) of its standard deviation, and p is no p-value then unless n_r is "
         "far above n: that is why they are known here. The factor n - 1 moves S by about sqrt(K/n)/2 of its standard deviation."
     ),
+    samples=(0, 1, 6),
+    expensive=({"records": "digits", "n": 10_000},),
+    needs={"n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K)": {"added": {"rank": 1.0, "n": 1000}}},
 )
 
 STATEMENTS = (ALGORITHM_1_REAL, ALGORITHM_1_REAL_CORRECTED)
-SAMPLES = {ALGORITHM_1_REAL.name: (0, 1, 12), ALGORITHM_1_REAL_CORRECTED.name: (0, 1, 6)}
-"""By games that draw every record of large batches."""
-GAMES = {ALGORITHM_1_REAL.name: (20_000, 50_000, 5_000_000)}
-"""Each takes up to 0.1 ms, and few refute what is off by far more than the tolerance."""
-FULL = {ALGORITHM_1_REAL_CORRECTED.name: [{"records": "digits", "n": 10_000}]}
-NEEDS = {
-    "leemann-alg-1-real-corrected": {
-        "n >= (14.7 s)^2 and n >= 93 |E[a'w |w|^2]| / (2K)": {"added": {"rank": 1.0, "n": 1000}}
-    }
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-alg-1-real": dict.fromkeys(("references", "draw"), where_in("reading", ESTIMATED))
-}

@@ -14,8 +14,7 @@ from verify.leemann.checks.draws import pairs_sorted, sampled_means
 from verify.leemann.laws.curves import random_target_curve, sampled_coins_curve
 from verify.leemann.laws.problems import gradients, step_curve
 from verify.leemann.statements import quotes
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))
 """(d, n) of figure 2: mu_step = 1.14 at K = d."""
@@ -149,6 +148,12 @@ THEOREM_5_1 = Statement(
     restricted_by=(quotes.LARGE_BATCHES, quotes.CLIPPING, quotes.TYPICAL_SAMPLES),
     slip=(quotes.THEOREM_5_1, quotes.CENTRED_K),
     second_route=again,
+    matters_when={
+        "spare": lambda target, reading: target != 0.0 or reading == SAMPLED,
+        **dict.fromkeys(("spread", "evenness"), lambda tau, reading: tau > 0.0 and reading == FIXED),
+        **dict.fromkeys(("d", "mean", "target", "tau"), where_in("reading", FIXED)),
+        "own": where_in("reading", SAMPLED),
+    },
 )  # fmt: skip
 
 _EVERY = {
@@ -176,6 +181,7 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
         "larger than the target's own, and a bound for every target of K(theta') <= K is a bound for their stochastic "
         "composition (Jensen: f_K is convex)."
     ),
+    matters_when=THEOREM_5_1.matters_when | {"spare": lambda target, mean: target != mean},
 )
 
 _ALONE = {
@@ -253,6 +259,8 @@ _PATHS = {
 _GROWTH = rf.rows({}, "ratio power share of", *_PATHS.values())
 _POINTS = [rf.Point(at, name) for at, name in zip(_GROWTH, _PATHS, strict=True)]
 
+_ANY_GROWTH = {"held": {"power": 0.0, "of": "d"}}
+_SMALL = {"with small values for d, n and different simulated distributions": _ANY_GROWTH}
 NORMAL = Statement(
     name="leemann-cor-5.1-normal", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n the curve of equation 8 is that of mu_step-GMIP at the same K, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
@@ -284,6 +292,9 @@ NORMAL = Statement(
     quote=quotes.COROLLARY_5_1,
     not_judged={'For large d, n, noisy SGD is approximately g_{μ_Step}-GMIP.': 'by leemann-cor-5.1'},
     restricted_by=(quotes.SMALL_SIZES,),
+    samples=(0, 0, 0),
+    needs=_SMALL,
+    matters_when={"of": lambda ratio, power: (ratio, power) != (1.0, 1.0)},
 )  # fmt: skip
 
 
@@ -393,6 +404,13 @@ COROLLARY_5_1 = Statement(
     not_judged={'In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step)': 'by leemann-cor-5.1-normal'},
     restricted_by=(quotes.SMALL_SIZES, quotes.TYPICAL_SAMPLES),
     second_route=means_at_64_rows,
+    samples=(0, 0, 0),
+    needs=_SMALL,
+    matters_when={
+        **NORMAL.matters_when,
+        "spare": lambda target, reading: target != 0.0 or reading == SAMPLED,
+        "target": where_in("reading", FIXED),
+    },
 )  # fmt: skip
 
 COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
@@ -408,6 +426,9 @@ COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
         "the origin has K = 0, however far the mean is from it: N(1, I), target 0 and d = n give a mu_step that tends to 0, and a curve that "
         "tends to that of mu = 1."
     ),
+    samples=(0, 0, 0),
+    needs={"in the limit of d and n (or n and K) growing": _ANY_GROWTH},
+    matters_when=COROLLARY_5_1.matters_when | {"spare": lambda target, mean: target != mean},
 )
 
 AT_FIGURE_2 = Statement(
@@ -433,6 +454,7 @@ AT_FIGURE_2 = Statement(
         "observe that our bounds are tight when the distribution parameters and thus the respective gradient susceptibilities can be computed accurately": "by leemann-K-equals-d",
         "using the composition result for k steps in Appendix D.3 for (c)": "by leemann-D.3",
     },
+    samples=(0, 0, 0),
 )
 
 STATEMENTS = (
@@ -445,33 +467,3 @@ STATEMENTS = (
     NORMAL,
     AT_FIGURE_2,
 )
-SAMPLES = {item.name: (4, 24, 200) for item in (THEOREM_5_1, THEOREM_5_1_CORRECTED)}
-SAMPLES |= {single.name: (0, 0, 0) for single in STATEMENTS[4:]}
-NEEDS = {
-    "leemann-cor-5.1-corrected": {
-        "in the limit of d and n (or n and K) growing": {"held": {"power": 0.0, "of": "d"}}
-    },
-    **{
-        name: {
-            "with small values for d, n and different simulated distributions": {
-                "held": {"power": 0.0, "of": "d"}
-            }
-        }
-        for name in ("leemann-cor-5.1", "leemann-cor-5.1-normal")
-    },
-}
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-thm-5.1": {
-        "spare": lambda target, reading: target != 0.0 or reading == SAMPLED,
-        **dict.fromkeys(("spread", "evenness"), lambda tau, reading: tau > 0.0 and reading == FIXED),
-        **dict.fromkeys(("d", "mean", "target", "tau"), where_in("reading", FIXED)),
-        "own": where_in("reading", SAMPLED),
-    },
-    "leemann-thm-5.1-corrected": {"spare": lambda target, mean: target != mean},
-    "leemann-cor-5.1": {
-        "of": lambda ratio, power: (ratio, power) != (1.0, 1.0),
-        "spare": lambda target, reading: target != 0.0 or reading == SAMPLED,
-        "target": where_in("reading", FIXED),
-    },
-    "leemann-cor-5.1-corrected": {"spare": lambda target, mean: target != mean},
-}

@@ -7,8 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.tradeoff import stochastic_composition
 from verify.leemann.laws.problems import FAMILIES, min_plus, random_family, random_polygons
-from verify.matters import Where, where_in
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 RANDOM, WHOLE = "random", "polygons in whole numbers"
 
@@ -103,8 +102,6 @@ THEOREM_4_1 = Statement(
         "(dominated convergence); the curve is monotone, so that no other sequence does better. The splits are taken to be measurable "
         "and an infimum where the minimum does not exist."
     ),
+    matters_when=dict.fromkeys(("targets", "draw"), where_in("curves", RANDOM, WHOLE)),
 )
 STATEMENTS = (THEOREM_4_1,)
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-thm-4.1": dict.fromkeys(("targets", "draw"), where_in("curves", RANDOM, WHOLE))
-}

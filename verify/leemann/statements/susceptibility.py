@@ -8,8 +8,7 @@ from mipsim.theory import leemann
 from verify.leemann.checks.draws import sampled_k, sampled_p_values
 from verify.leemann.laws.problems import BERNOULLI, COMPONENTS, MIXTURE, kurtosis, mean_of_k, transform_of_k
 from verify.leemann.statements import quotes
-from verify.matters import Where, nowhere, where_in
-from verify.statement import Statement
+from verify.statement import Statement, nowhere, where_in
 
 
 def spread_of_k(components: str, p: float, deviation: float, d: int) -> rf.Number:
@@ -63,6 +62,11 @@ REMARK_5_1 = Statement(
     restricted_by=(quotes.CENTRED_K,),
     second_route=sampled_k,
     restored_by=("the components are Gaussian", lambda components: components == "Gaussian"),
+    matters_when={
+        "p": where_in("components", BERNOULLI, MIXTURE),
+        "deviation": where_in("components", MIXTURE),
+        "d": nowhere,
+    },
 )
 
 
@@ -100,6 +104,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
         "(2n - 1) q) / sqrt(2n (1 + 2nq)), and the last factor tends to sqrt(q) as n grows, uniformly for q near 1. Of Gaussian components K is "
         "chi2_d by definition."
     ),
+    matters_when=REMARK_5_1.matters_when | {"d": lambda **_: True},
 )
 
 
@@ -135,6 +140,7 @@ EXPECTED_K = Statement(
         "components K is a sum of d independent squares of N(0, 1), which is chi2_d by definition; its Laplace transform at s is "
         "(1 + 2s)^(-d/2), and a Laplace transform determines the law."
     ),
+    matters_when={"d": nowhere, "draw": nowhere, "at": where_in("part", TRANSFORM)},
 )  # fmt: skip
 
 PRINTED, MEANT = "p = log F^-1(S), as printed", "p = log F(S)"
@@ -189,6 +195,10 @@ ALGORITHM_1 = Statement(
     restricted_by=(quotes.NOISY_MOMENTS,),
     slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
     second_route=lambda reading, d, n, k, level: sampled_p_values(d, n, k, level, reading == PRINTED),
+    matters_when={
+        "level": where_in("reading", MEANT),
+        "d": lambda reading, n, k: reading == MEANT or bool(ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10),
+    },
 )  # fmt: skip
 
 ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
@@ -207,20 +217,7 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
         "p-value. The factor n - 1 belongs to no law of the statistic: under H1 the factor is n^2/(n-1). A single step's attack is the same "
         "with any of these (all are increasing in S); the p-value, and the sum over steps, are not."
     ),
+    matters_when=ALGORITHM_1.matters_when | dict.fromkeys(("d", "n", "k"), nowhere),
 )
 
 STATEMENTS = (REMARK_5_1, REMARK_5_1_CORRECTED, EXPECTED_K, ALGORITHM_1, ALGORITHM_1_CORRECTED)
-MATTERS: dict[str, dict[str, Where]] = {
-    "leemann-rem-5.1": {
-        "p": where_in("components", BERNOULLI, MIXTURE),
-        "deviation": where_in("components", MIXTURE),
-        "d": nowhere,
-    },
-    "leemann-rem-5.1-corrected": {"d": lambda **_: True},
-    "leemann-rem-5.1-mean": {"d": nowhere, "draw": nowhere, "at": where_in("part", TRANSFORM)},
-    "leemann-alg-1-corrected": dict.fromkeys(("d", "n", "k"), nowhere),
-    "leemann-alg-1": {
-        "level": where_in("reading", MEANT),
-        "d": lambda reading, n, k: reading == MEANT or bool(ncx2.sf(n / (n - 1.0), 1, n * k) < 1.0 - 1e-10),
-    },
-}
