@@ -1,4 +1,4 @@
-"""What second routes return, with NumPy and SciPy alone: the programs of reports have it in the place of `mipsim.referee.replication`."""
+"""What second routes return, with NumPy and SciPy alone: the programs of reports have it in the place of what `mipsim.referee.replication` calls so."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,6 @@ from scipy.stats import beta
 
 RISK = 1e-6
 """How likely an interval of draws is wrong, at most."""
-RATES = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99)
-"""FPRs at which two attacks are compared."""
 
 
 @dataclass
@@ -30,22 +28,6 @@ def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float
     """(share, low, high) by Clopper and Pearson, each end wrong with at most this probability."""
     low = beta.ppf(risk, hits, games - hits + 1) if hits > 0 else 0.0
     return hits / games, float(low), float(beta.isf(risk, hits + 1, games - hits) if hits < games else 1.0)
-
-
-def mean(sample: np.ndarray, low: float, high: float) -> tuple[float, float, float]:
-    """(mean, low, high) of numbers in [low, high], by Hoeffding's inequality."""
-    value, off = float(sample.mean()), (high - low) * np.sqrt(np.log(2.0 / RISK) / (2 * sample.size))
-    return value, max(low, value - off), min(high, value + off)
-
-
-def difference(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[float, float, float]:
-    """(value, low, high) of a difference."""
-    return first[0] - second[0], first[1] - second[2], first[2] - second[1]
-
-
-def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
-    """(value, low, high) to a relative error."""
-    return value, value - error * abs(value), value + error * abs(value)
 
 
 @dataclass
@@ -80,16 +62,5 @@ class Draws:
         gains = [(self.inside[half] > x).mean() - factor * (self.out[half] > x).mean() for x in levels]
         level = levels[int(np.argmax(gains))]
         caught, wrong = (share((x[1::2] > level).sum(), x[1::2].size) for x in (self.inside, self.out))
-        ends = difference(caught, tuple(factor * x for x in wrong))
+        ends = (caught[k] - factor * wrong[(0, 2, 1)[k]] for k in range(3))
         return Replication(*ends, "P(in) - e^epsilon P(out) of an event", self.how, size=self.size)
-
-
-def ahead(first: Draws, second: Draws, names: str, rates: tuple[float, ...] = RATES) -> Replication:
-    """How far the power of the first is above that of the second where it is so most surely."""
-    gains = []
-    for rate in rates:
-        ours, theirs = ((x.value, x.low, x.high) for x in (first.power(rate), second.power(rate)))
-        gains.append((difference(ours, theirs), rate))
-    (value, low, high), rate = max(gains, key=lambda item: item[0][1])
-    what = f"power at FPR {rate:g}, {names}"
-    return Replication(value, low, high, what, first.how, claim=0.0, size=first.size, one_sided=True)

@@ -17,8 +17,8 @@ from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.outcome import titled_examples
 from mipsim.referee.result import PointResult
 
-BY_HAND = "verify.by_hand"
-_STANDS_IN = {"mipsim.referee", "mipsim.referee.replication"}
+BY_HAND, REPLICATION = "verify.by_hand", "mipsim.referee.replication"
+_STANDS_IN = {"mipsim.referee", REPLICATION}
 _OWN = ("mipsim", "sims", "verify")
 NOT_ALONE = ("leemann-alg-1-real",)
 """Statements whose second route needs gradients of networks, and so the library."""
@@ -142,7 +142,7 @@ class _Collected:
     def add(self, module: str, name: str) -> str:
         """Add what a name of a module is, and return the name."""
         if module in _STANDS_IN:
-            module = BY_HAND
+            module = BY_HAND if name in _module(BY_HAND)[2] else REPLICATION
         lines, _, defined = _module(module)
         if name not in defined:  # a module, or what a package hands on
             self.left_out.add(name)

@@ -1,13 +1,12 @@
 """The subset game by enumeration: every half of a small data set, and the exact advantage of the best attack."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations, product
 from math import comb
 
 import numpy as np
 
-from mipsim._validation import finite_matrix, real_array
+from mipsim._validation import finite_matrix
 
 LARGEST = 200_000
 """The most subsets that are enumerated: C(20, 10) = 184,756 of them fit."""
@@ -49,19 +48,6 @@ def half_subsets(n: int) -> np.ndarray:
     (6, 4)
     """
     return subsets(n, half(n))
-
-
-def outputs(algorithm: Callable[[np.ndarray], object], records: object) -> np.ndarray:
-    """The algorithm's output, or its vector of output probabilities, for every half of the records.
-    `algorithm`: takes a training set, shape (n/2, d), in the order of the data set; returns a number or a vector;
-    `records`: the data set, shape (n, d). Returns float64, shape (C(n, n/2),) or (C(n, n/2), m), in the order of
-    `half_subsets`.
-
-    >>> outputs(lambda rows: rows.sum(), [[1.0], [2.0], [4.0], [8.0]]).tolist()
-    [3.0, 5.0, 9.0, 6.0, 10.0, 12.0]
-    """
-    rows = finite_matrix("records", records)
-    return real_array("outputs", [np.asarray(algorithm(rows[flags])) for flags in half_subsets(len(rows))])
 
 
 def finite_eta(law: object, n: int) -> np.ndarray:
