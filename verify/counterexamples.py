@@ -7,6 +7,7 @@ place of those of the same statement. Without it nothing is stored. The tables f
 import csv
 import io
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 from mipsim._files import replace_file
 from mipsim.referee.defect import Defect
 from mipsim.referee.reporting.wording import for_readers
+from verify import statement
 from verify.register import PAPERS, REGISTER, paper_of
 
 ROOT = Path(__file__).parents[1]
@@ -23,13 +25,6 @@ STORED = ROOT / "docs" / "counterexamples.csv"
 FINDINGS, README = ROOT / "docs" / "findings.md", ROOT / "README.md"
 HEADER = ("statement", "class", "what", "stated", "true", "size", "at")
 Rows = Mapping[str, Mapping[str, str]]
-HEADS = {
-    "azize": "Azize & Basu (2025)",
-    "leemann": "Leemann et al. (2023)",
-    "kaissis": "Kaissis et al. (2023)",
-    "izzo": "Izzo et al. (2024)",
-    "field": "beyond the four papers",
-}
 
 
 def rows(file: Path = STORED) -> dict[str, dict[str, str]]:
@@ -164,7 +159,8 @@ def _classes(stored: Rows) -> str:
         f"| source | {' | '.join(kinds)} | corrections and companions |",
         f"|{'---|' * (len(kinds) + 2)}",
     ]
-    for paper, title in HEADS.items():
+    for paper, item in statement.PAPERS.items():
+        title = " ".join([item["short"], *re.findall(r"\(\d+\)", item["authors"])])
         of = _counted(_printed(paper), stored)
         twins = sum(bool(item.corrects) for item in REGISTER.values() if paper_of(item.name) == paper)
         lines.append(f"| {title} | {' | '.join(str(of[kind]) for kind in kinds)} | {twins} CONFIRMED |")

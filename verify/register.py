@@ -1,9 +1,7 @@
 """Every statement that is judged, paper by paper."""
 
-import tomllib
-from pathlib import Path
-
 from mipsim import referee as rf
+from verify import statement
 from verify.azize.statements import MODULES as AZIZE
 from verify.azize.statements import gdp, mean
 from verify.field.statements import MODULES as FIELD
@@ -12,12 +10,9 @@ from verify.kaissis.statements import MODULES as KAISSIS
 from verify.leemann.statements import MODULES as LEEMANN
 from verify.statement import Statement
 
-_PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
-PAPERS: dict[str, str] = {name: item["authors"] for name, item in _PAPERS.items()}
+PAPERS: dict[str, str] = {name: item["authors"] for name, item in statement.PAPERS.items()}
 """The first word of a statement's name -> whose statement it is."""
-TITLES: dict[str, tuple[str, str]] = {
-    single["authors"]: (single["title"], single["address"]) for single in _PAPERS.values()
-}
+TITLES = {item["authors"]: (item["title"], item["address"]) for item in statement.PAPERS.values()}
 """Whose statement it is -> full title and address."""
 MODULES = (*AZIZE, *LEEMANN, *KAISSIS, *IZZO, *FIELD)
 
@@ -30,9 +25,9 @@ def paper_of(name: str) -> str:
     return name.partition("-")[0]
 
 
-def group_of(statement: rf.Statement) -> str:
+def group_of(item: rf.Statement) -> str:
     """Whose statement it is, as `PAPERS` says; the first word of its name where nobody is named there."""
-    return PAPERS.get(paper_of(statement.name), paper_of(statement.name))
+    return PAPERS.get(paper_of(item.name), paper_of(item.name))
 
 
 REGISTER: dict[str, Statement] = {item.name: item for module in MODULES for item in module.STATEMENTS}

@@ -1,13 +1,19 @@
 """A statement of the register: the referee's, and what the register alone asks of it."""
 
+import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mipsim import referee as rf
 
 Counts = tuple[int, int, int]
 """Numbers at the scales quick, standard and full."""
+PAPERS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("papers.toml").read_text("utf-8"))
+"""The first word of a statement's name -> authors, title and address of the paper that it belongs to."""
+NUMBERED = {"thm": "theorem", "lemma": "lemma", "cor": "corollary", "prop": "proposition", "rem": "remark", "alg": "algorithm", "eq": "equation"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +23,7 @@ class Statement(rf.Statement):
     A correction has none of these but `matters_when`, which may name parameters that other statements alone vary.
 
     Args:
+        source: may be left out where the name has it.
         instead: for a statement that is refuted, what holds instead, in a few words; "" where nothing is known to.
         samples: points that are sampled from the domain.
         games: games in each world, where no exact law is known.
@@ -24,6 +31,7 @@ class Statement(rf.Statement):
         needs: a condition in its words, or in those of `restricted_by` -> where it is needed, see `verify.rules.unmet_needs`.
     """
 
+    source: str = ""
     instead: str = ""
     samples: Counts = (4, 24, 200)
     games: Counts = (100_000, 500_000, 5_000_000)
@@ -33,6 +41,7 @@ class Statement(rf.Statement):
     def __post_init__(self) -> None:
         known = {name: where for name, where in self.matters_when.items() if name in self.domain}
         object.__setattr__(self, "matters_when", known)
+        object.__setattr__(self, "source", self.source or source_of(self.name))
         super().__post_init__()
 
     def corrected(self, **changes: Any) -> "Statement":
@@ -45,6 +54,16 @@ class Statement(rf.Statement):
             "needs": {},
         }
         return super().corrected(**(usual | changes))  # pyright: ignore[reportReturnType]
+
+
+def source_of(name: str) -> str:
+    """Where a statement stands, by its name; "" where that does not say it.
+    >>> source_of("azize-thm-4.2-corrected"), source_of("azize-gdp")
+    ('Azize & Basu, theorem 4.2', '')
+    """
+    paper, kind, number = (*name.split("-"), "", "")[:3]
+    known = paper in PAPERS and kind in NUMBERED and re.match(r"[A-Z\d.]+", number)
+    return f"{PAPERS[paper]['short']}, {NUMBERED[kind]} {known[0]}" if known else ""
 
 
 def where_in(name: str, *values: object) -> Callable[..., bool]:

@@ -125,7 +125,6 @@ PRINTED = Statement(
     "easiest to attack.",
     fails="Without centring the covariance holds the mean gradient too, so that a candidate along the mean is scored too low; and with fewer references than coordinates it has no inverse.",
     instead="centred, references beyond d",
-    source="Azize and Basu, algorithm 3",
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={
         "reading": rf.Choice(EASIEST, ATTACKED, REAL),
@@ -184,7 +183,6 @@ CORRECTED = Statement(
     says="With mu0 and the centred C0 from n_r gradients independent of the candidates, the candidate that is picked, of any number, has sqrt(m*) within o(1) of the largest, in probability, as "
     "n_r/d -> infinity, if " + BOUNDED + " and m* is bounded; and in the limit of many rows the curve of the covariance attack on every candidate, with known moments, tends to g_sqrt(m*): "
     "the candidate of the largest m* is the easiest for that attack (azize-scalar-product-curves).",
-    source="Azize and Basu, algorithm 3",
     # What is left at n_r = 512 d, mean over 100 sampled problems; the limit is by the derivation.
     kind=rf.Equality(0.02, unit="× min(largest sqrt(m*), 1) probit"),
     domain={"C0": rf.Fixed("centred", meaning="how the covariance of the reference gradients is estimated")}

@@ -55,7 +55,6 @@ NOISE = Statement(
     says=NOISY,
     fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean a target off the lattice of the data shows, which $m$ does not count.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, theorem 4.1",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
     | {
@@ -163,7 +162,6 @@ SUBSAMPLE = Statement(
     says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
     fails=r"The target is among the sampled rows with probability $\rho$ only: the power is a mixture over that coin, not a Gaussian curve with less leakage.",
     instead=r"$\rho\,\Phi(z + \sqrt{m^*/\rho}) + (1 - \rho)\,\alpha$",
-    source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", sizes=sampled_sizes, ceiling=most_power),
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.
     domain=DOMAIN
@@ -295,7 +293,6 @@ SUBSAMPLE_THRESHOLD = Statement(
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
     fails="The likelihood ratio of a sub-sample is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test accuses whatever is released.",
     instead="the threshold of the mixture",
-    source="Azize & Basu, theorem 4.2",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
     | {"alpha": rf.Real(0.01, 0.99, meaning="FPR of the test"), "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000, meaning="records in the data set")},

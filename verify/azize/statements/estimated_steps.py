@@ -91,7 +91,6 @@ PRINTED = Statement(
     "of the covariance matrix is well estimated.",
     fails="The printed $C_0$ is not centred: even known exactly it is the covariance plus the square of the mean, and its inverse hides the direction of the mean.",
     instead="the centred $C_0$, a single step, many references",
-    source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH, REAL)}
     | {"records": rf.Choice(*real_gradients.RECORDS, meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)"), "rank": rf.Real(0.0, 1.0, meaning="rank of the target's Mahalanobis score among the real records, 1 the largest"), "alpha": rf.Real(0.05, 0.5, meaning="FPR at which strengths on real gradients are compared")}
@@ -150,7 +149,6 @@ CORRECTED = Statement(
     "covariance attack tends in probability to sqrt(m*), the largest of all linear scores, the scalar product's included, as n_r/d -> infinity, if "
     + BOUNDED
     + ", m* is bounded and b m* bounded away from 0 (b rows in the batch). For Gaussian gradients and n_r > d >= 2 its mean is E sqrt(Beta((n_r - d + 1)/2, (d - 1)/2)) times E cos(delta - e, delta), delta = Sigma^-1/2 (g* - mu), e ~ N(0, I/n_r), of sqrt(m*).",
-    source="Azize and Basu, algorithm 4",
     kind=rf.Limit("ratio", sizes=tuple(64 * 4**k for k in range(9)), tolerance=0.01, unit="share of sqrt(m*)"),
     domain=_SHARE | {"ratio": rf.Whole(2, inf, log=True, hunt_to=64 * 4**8, meaning="reference gradients for each coordinate, n_r / d")},
     claimed=lambda: 1.0,
@@ -179,7 +177,6 @@ RANDOM = Statement(
     name="azize-alg-4-estimated-random",
     says="From n_r/d = 512 on and for b m* >= 1/2, the reference sets that are sampled (8 to 200 of them, by a seed) from independent, scaled coordinates of the laws "
     "skewed (exponential) and heavy-tailed (Student, 5 df) keep sqrt(m*) to 1% in their mean.",
-    source="Azize and Basu, algorithm 4",
     kind=rf.Equality(0.01, unit="share of sqrt(m*)"),
     domain=_SHARE
     | {

@@ -59,7 +59,6 @@ C8 = Statement(
     ),
     fails=r"The Edgeworth term of the skewness is $\lambda_3 / 6$, and a derivation that leaves out the 6 is wrong for every skewed distribution.",
     instead=r"$\lambda_3 / 6$",
-    source="Azize & Basu, lemma C.8",
     kind=rf.Limit("n", sizes=SIZES, tolerance=0.02, unit="n x error", rate=lambda **at: rate(1.0, **at)),
     domain=_DOMAIN,
     # A record of gamma data is positive.
@@ -109,7 +108,6 @@ C11 = Statement(
     ),
     fails="It inherits lemma C.8's skew term without its factor of 1/6, so that the remainder is of order 1/n itself.",
     instead=r"$\lambda_3 / 6$",
-    source="Azize & Basu, lemma C.11",
     kind=C8.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},
     where=C8.where,

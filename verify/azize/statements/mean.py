@@ -218,7 +218,6 @@ POWER = Statement(
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
     fails="A rare coordinate value carries leakage that no normal limit sees: whether the target's rare value occurs is a coin, however large n and d are.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, theorem 3.1",
     kind=rf.Limit("n", sizes=sizes, ceiling=least_strength),
     domain=DOMAIN,
     where=searched,
@@ -254,7 +253,6 @@ ADVANTAGE = Statement(
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
     fails="The advantage is read off a normal limit which not all data have: with Cantor data, a target off the lattice of the data, or a rare value a test separates the worlds at every n in ways that $m^*$ does not measure.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, theorem 3.1",
     kind=rf.Limit(
         "n", sizes=sizes, unit="advantage", ceiling=lambda **at: least_number(azize.advantage, **at)
     ),
@@ -290,7 +288,6 @@ RATIO = Statement(
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
     fails="The log ratio does not become normal where a coordinate takes ever rarer values: it stays the ratio of two Poisson counts.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, lemma C.6",
     kind=POWER.kind,
     domain=DOMAIN,
     where=searched,
@@ -346,7 +343,6 @@ THRESHOLD = Statement(
     "and power Phi(Phi^-1(alpha) + sqrt(m*)) in the limit. Judged for Gaussian data, in closed form.",
     fails="At $m^* = 0$ the threshold is 0 at every level, so that the test cannot have the level that it is named for.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, theorem 3.1",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
         "n", tolerance=0.02, unit="× min(sqrt(m*), 1) probit",
@@ -391,7 +387,6 @@ SCORE = Statement(
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
     fails="The expansion drops what rare values add to the log ratio, which does not vanish with n.",
     instead="conditions uniform in n, d",
-    source="Azize & Basu, equation 5",
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit(
         "n",

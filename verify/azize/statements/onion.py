@@ -63,7 +63,7 @@ PRINTED = Statement(
     says="Removing the outliers raises m* of the points that remain.",
     fails="Removing outliers moves the mean and shrinks the variance, and a point near the new mean loses leakage, while the average gains.",
     instead="on average",
-    source="Azize and Basu, section 3",
+    source="Azize & Basu, section 3",
     kind=rf.Ordering(unit="t^2"),
     domain={
         "reading": rf.Choice(EACH, AVERAGE),

@@ -54,7 +54,7 @@ PRINTED = Statement(
     "for small n0: at the setting of figure 6, by less than 0.1 probits.",
     fails="Variances estimated from few points lie near 0 for some coordinates, whose weights explode, so that what is lost is not negligible.",
     instead="mu of the weights that they give",
-    source="Azize and Basu, appendix E.1, figure 6",
+    source="Azize & Basu, appendix E.1, figure 6",
     kind=rf.Equality(NEGLIGIBLE, floor=LEAST_RATE),
     domain={"reading": rf.Choice(*READINGS), "n0": rf.Whole(1, inf, log=True, hunt_to=1000, meaning="reference points"), "draw": rf.Whole(0, 10**6, meaning="seed of all that is sampled")},
     where=lambda reading, n0: reading != MANY or n0 >= FEW,
@@ -98,7 +98,7 @@ CORRECTED = Statement(
     "D_0, D_1 (Berry and Esseen) of beta(alpha) = Phi((Phi^-1(1 - alpha) - mu) sqrt(n/(n - 1))), mu = w'(z* - mu_D)/sqrt(n w'Sigma w): the normal curve read at "
     "1 - alpha -+ D_0, -+ D_1, with D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Sigma w)^(3/2) sqrt(n - i)) (azize-reference-points-distance). It tends to g_mu where n grows and D_i -> 0, and mu <= sqrt(m*), with equality for z* not mu_D only "
     "where w is a positive multiple of Sigma^-1 (z* - mu_D): the estimates keep the share cos(angle of w and Sigma^-1 (z* - mu_D) in Sigma) of sqrt(m*).",
-    source="Azize and Basu, appendix E.1, figure 6",
+    source="Azize & Basu, appendix E.1, figure 6",
     kind=rf.Limit("n", sizes=tuple(10**6 * 8**k for k in range(6)), floor=1e-3),
     domain={
         "estimator": rf.Choice("centred", "ridge", "uncentred", meaning="how the variances are estimated and regularised"),
@@ -135,7 +135,7 @@ CORRECTED = Statement(
 DISTANCE = Statement(
     name="azize-reference-points-distance", formula=r"D_i = 0.56 \, \frac{\sum_j |w_j|^3 E|Z_j - \mu_j|^3}{(w^T \Sigma w)^{3/2} \sqrt{n - i}}, \quad i = 0, 1",
     says="With a single fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
-    source="Azize and Basu, appendix E.1, figure 6",
+    source="Azize & Basu, appendix E.1, figure 6",
     kind=rf.Bound(unit="distance of distribution functions"),
     domain={
         "member": rf.Choice(False, True, meaning="whether the target is in"),

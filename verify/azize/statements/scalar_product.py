@@ -136,7 +136,7 @@ PRINTED = Statement(
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     fails="The normal limits of both attacks do not hold where coordinates take ever rarer values, and there the scalar product may be the stronger.",
     instead="as n and d grow, under conditions uniform in them",
-    source="Azize and Basu, section 3 and appendix D.3",
+    source="Azize & Basu, section 3 and appendix D.3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=rare_rate),
     domain=DOMAIN
     | {
@@ -188,7 +188,7 @@ CURVES = Statement(
     formula=r"\mu(w) = \frac{w^T (z^* - \mu)}{\sqrt{n \, w^T \Sigma w}} \le \sqrt{m^*}",
     says="The curve of either attack, and so that of the covariance attack on every candidate, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow: "
     "the covariance attack has the largest, sqrt(m*). Under the conditions of azize-scalar-product-corrected.",
-    source="Azize and Basu, section 3 and appendix D.3",
+    source="Azize & Basu, section 3 and appendix D.3",
     kind=rf.Limit("n", sizes=LARGE, tolerance=0.001, floor=LEAST_RATE),
     domain=DOMAIN
     | {
@@ -280,7 +280,7 @@ FINITE = Statement(
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     fails="At finite sizes the covariance score is not the likelihood ratio, so that the scalar product may order some outputs better.",
     instead="as n and d grow, under conditions uniform in them; at finite n for Gaussian data",
-    source="Azize and Basu, appendix D.3",
+    source="Azize & Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={
         "data": rf.Choice("Bernoulli", "Gaussian", meaning="law of a coordinate"),

@@ -77,7 +77,6 @@ PRINTED = Statement(
     says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: a single step, known moments, Gaussian gradients.",
     fails="Descent subtracts the gradient, so that the printed batch gradient has the wrong sign and the score is reversed.",
     instead="sign of descent",
-    source="Azize and Basu, algorithm 4",
     kind=rf.Ordering(),
     domain=DOMAIN,
     # g* = 0 has no scalar product; beyond an m* of 9 reversed attacks have no power that is seen.
@@ -140,7 +139,6 @@ LIMIT = Statement(
     says="With the sign of descent and known moments, the covariance attack on a single step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED
     + ".",
-    source="Azize and Basu, algorithm 4",
     kind=scalar_product.PRINTED.kind,
     domain=scalar_product.DOMAIN
     | {

@@ -132,7 +132,7 @@ PRINTED = Statement(
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
     fails="A released median may be the target's own number, which gives it away and which no score that is linear in the estimate sees; and the influence function has the covariance of the sandwich, not $V$, and is centred already.",
     instead="the inverse of its covariance",
-    source="Azize and Basu, section 3",
+    source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=sizes, along="odd n, n = 100 * 2^k of a wide regression", floor=LEAST_RATE, ceiling=least_power),
     domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING, meaning="estimator, data and target")} | DOMAIN,
     claimed=claimed,
@@ -161,7 +161,7 @@ CORRECTED = Statement(
     "each kind thetahat = theta0 + (1/n) sum I(X_i) + r in both worlds with E_in r - E_out r = o(1/n) and Var r = o(1/n), but for an event of probability o(1/n). Means (second moments), medians of odd n where the density is "
     "positive and continuous at the median and the target not the median, least squares with a Gaussian design and noise, and logistic regression on x = +-1 are such kinds. For medians and this logistic regression the exact log ratio of the two laws of thetahat tends to N(-+m/2, m) "
     "(azize-z-estimators-ratio). Targets at evenly spread quantiles of a density instead: some released median is the target's number with FPR 0 and power 1 - e^-tau in the limit.",
-    source="Azize and Basu, section 3",
+    source="Azize & Basu, section 3",
     kind=replace(PRINTED.kind, ceiling=None),
     domain={"reading": rf.Choice("corrected", "ratio"), "problem": rf.Choice(*PROBLEMS, *BLOCKS, RANDOM, TYPICAL, meaning="estimator, data and target")} | DOMAIN,
     where=lambda reading, problem: reading == "corrected" or problem in RATIOS,
@@ -260,7 +260,7 @@ RATIO = Statement(
     formula=PRINTED.formula,
     says="For medians, with fixed quantiles other than 1/2 as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in; for the "
     "medians of the register (target quantiles in [.1, .9], not in (.25, .8)) and slopes 2 and -1 its distribution function is within .001 at half a billion rows and more.",
-    source="Azize and Basu, section 3",
+    source="Azize & Basu, section 3",
     kind=rf.Equality(0.001, unit="probability"),
     domain={
         "problem": rf.Choice(*RATIOS, "logistic", meaning="estimator, data and target"),

@@ -68,7 +68,6 @@ PROPOSITION_2 = Statement(
     name="izzo-prop-2",
     formula=r"\sum_A \max\{P(x^* \in D_{\mathrm{train}} \mid A), P(x^* \notin D_{\mathrm{train}} \mid A)\} \, P(A) \le \frac{1}{2} + \eta",
     says="At k = n/2, A is eta-MIP if and only if, for every x*, sum_A max{P(x* in D_train | A), P(x* not in D_train | A)} P(A) <= 1/2 + eta; the optimal attack guesses the likelier side.",
-    source="Izzo et al., proposition 2",
     kind=rf.Equality(1e-9, unit="accuracy"),
     domain=FINITE
     | {
@@ -111,7 +110,6 @@ THEOREM_3 = Statement(
     name="izzo-thm-3",
     says="If A is eta-MIP and f is any function, randomised independently of D_train, then f o A is eta-MIP. (Its coins are independent of A's too: "
     "with coins shared, A = membership XOR coin has eta 0 and f o A = membership has eta 1/2.)",
-    source="Izzo et al., theorem 3",
     kind=rf.Bound(unit="accuracy"),
     domain=FINITE
     | {

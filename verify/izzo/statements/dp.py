@@ -46,7 +46,6 @@ THEOREM_4 = Statement(
     formula=r"\eta = \delta + \frac{1 - \delta}{1 + e^{-\varepsilon}} - \frac{1}{2}",
     uses=("izzo-lemma-12",),
     says="(epsilon, delta)-DP implies eta-MIP with eta = delta + (1 - delta)/(1 + e^-epsilon) - 1/2, and this is tight.",
-    source="Izzo et al., theorem 4",
     # The largest eta of all algorithms equals the formula: the bound holds, and it is tight at this n.
     kind=rf.Equality(1e-9, unit="eta"),
     domain={
@@ -94,7 +93,6 @@ def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
 THEOREM_5 = Statement(
     name="izzo-thm-5",
     says="For any eta > 0 some algorithm is eta-MIP and not (epsilon, delta)-DP for any epsilon < inf and delta < 1: A = 1{D_train = D*}, with n large enough.",
-    source="Izzo et al., theorem 5",
     kind=rf.Bound(unit="times the promised eta"),
     domain={
         "part": rf.Choice("MIP", "DP", meaning="what is judged"),
@@ -121,7 +119,6 @@ PROPOSITION_6 = Statement(
     formula=r"\frac{P(x^* \notin D_{\mathrm{train}} \mid A)}{P(x^* \in D_{\mathrm{train}} \mid A)} \le e^\varepsilon \frac{P(x^* \notin D_{\mathrm{train}})}{P(x^* \in D_{\mathrm{train}})}",
     uses=("izzo-lemma-12",),
     says="If A is (epsilon, 0)-DP, P(x* out | A)/P(x* in | A) <= e^epsilon P(x* out)/P(x* in) for every x* and output.",
-    source="Izzo et al., proposition 6",
     kind=rf.Bound(unit="times e^epsilon times the prior odds"),
     domain={
         "n": _N,
@@ -160,7 +157,6 @@ THEOREM_7 = Statement(
     name="izzo-thm-7",
     uses=("izzo-thm-5",),
     says="For any eta > 0 some algorithm is eta-MIP and not (nontrivially) RDP, CDP, tCDP or f-DP: the example of theorem 5.",
-    source="Izzo et al., theorem 7",
     # Disjoint supports: f = 0, and RDP, CDP and tCDP hold with an infinite bound only.
     kind=rf.Equality(1e-12, unit="least FPR + FNR, or 1/divergence"),
     domain={

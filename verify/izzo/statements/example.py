@@ -96,7 +96,6 @@ PROPOSITION_11 = Statement(
     formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{m}^{-1/2} - \sum_{i \le m - 2} 2^i",
     says="For every n there is a data set of n numbers such that A(D) = 1/sum(D) over its subsets of floor(n/2) has sigma^2 = O(1) but Delta = Omega(2^(n/3)): "
     "that of the proof has, with sigma^2 < 2 and Delta >= 2^(n/3)/4.",
-    source="Izzo et al., proposition 11",
     kind=rf.Bound(),
     domain=DATASET_CORRECTED.domain,
     claimed=DATASET_CORRECTED.claimed,

@@ -25,7 +25,6 @@ def images(n: int, k: int, by: str) -> float:
 LEMMA_12 = Statement(
     name="izzo-lemma-12",
     says="For k >= n/2 there is an injection from the k-sets that lack x* to adjacent k-sets with it.",
-    source="Izzo et al., lemma 12",
     kind=rf.Equality(1e-9, unit="sets"),
     domain={
         "n": rf.Whole(2, np.inf, hunt_to=13, meaning="records of which the sets are made"),
@@ -58,7 +57,6 @@ LEMMA_13 = Statement(
     says="If E||X - EX||^2 <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0.",
     fails="The premise has the exponent 2 where the proof uses k: a bounded variance bounds no higher moment.",
     instead="exponent k",
-    source="Izzo et al., lemma 13",
     kind=rf.Bound(unit="probability"),
     domain={
         # ||X - EX|| is a number, whatever the norm, and every law on the line is judged.

@@ -85,7 +85,6 @@ THEOREM_9 = Statement(
         "izzo-lemma-13": lambda M: all(tail(WORST, M, 1.0, t) <= t**-M * (1 + 1e-9) for t in (0.5, 1.5, 4.0))
     },
     says="theta + X with density of X proportional to exp(-||X||/(c sigma)), c = (7.5/eta)^(1 + 2/M), sigma^M >= E||theta - E theta||^M, is eta-MIP.",
-    source="Izzo et al., theorem 9",
     kind=rf.Bound(unit=UNIT),
     domain=DOMAIN
     | {"M": rf.Real(0.05, np.inf, log=True, hunt_to=1000, meaning="moment order M of the noise scale")},
@@ -151,7 +150,6 @@ COROLLARY_10 = Statement(
     says=_SAYS + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
     fails="A radius of Laplace distribution and a direction do not make the density of theorem 9 in more than a single dimension: the volume of the sphere is left out.",
     instead=r"$r \sim \mathrm{Gamma}(d)$",
-    source="Izzo et al., corollary 10",
     kind=rf.Bound(unit=UNIT),
     domain=DOMAIN
     | {"algorithm": rf.Choice(SIDES, *OUTPUTS, RANDOM, PLAYED, meaning="the algorithm"), "d": _DIMENSION},

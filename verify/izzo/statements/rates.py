@@ -38,7 +38,6 @@ THEOREM_8 = Statement(
     says="eta-MIP (k = n/2) implies P(I = 1 | x* in D_train) <= P(I = 1 | x* not in D_train) + eta, TPR <= FPR + eta, for every attack and target; analogues hold for general k.",
     fails=r"The definition bounds the probability of a right guess, half of TPR + TNR, so that TPR - FPR may be twice $\eta$.",
     instead=r"$2\eta$",
-    source="Izzo et al., theorem 8",
     kind=rf.Bound(unit="TPR - FPR"),
     domain={
         "algorithm": rf.Choice(*ALGORITHMS, RANDOM, NAMED, meaning="the algorithm"),

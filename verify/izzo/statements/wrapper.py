@@ -67,7 +67,6 @@ ALGORITHM_1 = Statement(
     says="Algorithm 1 (sigma_j from B random halves of D_train, X as in corollary 10, release A(D_train) + X) estimates the moments consistently, so that its output is eta-MIP as B grows.",
     fails="The scale of the noise is estimated on the training half, so that the scale itself tells who is in it.",
     instead="on the whole data set",
-    source="Izzo et al., algorithm 1",
     kind=rf.Bound(unit=UNIT),
     # B grows without bound: the paper claims no guarantee for finite B. A single dimension, where corollary 10 itself holds. |.|^M is meant,
     # printed without the modulus, so that an odd M may give sigma = 0.

@@ -38,7 +38,6 @@ LEMMA_8 = Statement(
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
     fails=r"Averaging weighs a noisy mechanism as much as a precise mechanism; the sufficient statistic weighs each by $\Delta / \sigma^2$.",
     instead=r"weights $\Delta / \sigma^2$",
-    source="Kaissis et al., lemma 8",
     kind=rf.Bound(),
     # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
     domain={

@@ -98,7 +98,6 @@ THEOREM_1 = Statement(
     uses=("kaissis-lemma-4",),
     says="Laplace: j(a) = 1 - a cosh(mu1) for a <= e^-mu1, e^-mu1 sinh(-ln a) above; jinv(a) = sqrt(a^2 e^{2 mu1} + 1) - a e^mu1 "
     "for a < (1 - e^{-2 mu1})/2, (1 - a)/cosh(mu1) above. Here a = Phi(z).",
-    source="Kaissis et al., theorem 1",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu1": MU.means("Delta / b, b the scale of the Laplace noise"), "part": PART, "z": Z},
     where=in_sight(_laplace),
@@ -123,7 +122,6 @@ THEOREM_2 = Statement(
     uses=("kaissis-lemma-4",),
     says="Gaussian, dimension d: j(a) = F_{chi2_d(mu2^2)}(F^-1_{chi2_d}(1 - a)); jinv(a) = 1 - F_{chi2_d}(F^-1_{chi2_d(mu2^2)}(a)). "
     "Here a = Phi(z).",
-    source="Kaissis et al., theorem 2",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "d": dimensions(1, 10_000), "part": PART, "z": Z},
     where=in_sight(_gaussian),
@@ -149,7 +147,6 @@ COROLLARY_1 = Statement(
     formula=r"j(\alpha) = \Phi(\Phi^{-1}(1 - \alpha / 2) - \mu_2) - \Phi(-\Phi^{-1}(1 - \alpha / 2) - \mu_2)",
     uses=("kaissis-thm-2",),
     says="d = 1: j(a) = Phi(Phi^-1(1 - a/2) - mu2) - Phi(-Phi^-1(1 - a/2) - mu2). Here a = Phi(z).",
-    source="Kaissis et al., corollary 1",
     kind=rf.Equality(EXACT, unit="probit"),
     domain={"mu2": MU, "z": Z},
     where=in_sight(_folded),
@@ -172,7 +169,6 @@ LEMMA_6 = Statement(
     name="kaissis-lemma-6",
     formula=r"f' \ge f",
     says="A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f.",
-    source="Kaissis et al., lemma 6",
     kind=rf.Ordering(floor=1e-9),
     domain={
         "noise": rf.Choice("Laplace", "Gaussian", meaning="law of the noise"),
@@ -216,7 +212,6 @@ LEMMA_7 = Statement(
     name="kaissis-lemma-7",
     uses=("kaissis-lemma-6",),
     says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above the tight f.",
-    source="Kaissis et al., lemma 7",
     kind=rf.Bound(),
     domain={
         "laws": rf.Choice(
@@ -264,7 +259,6 @@ LEMMA_9 = Statement(
     name="kaissis-lemma-9",
     formula=r"T(A, (1 - p) A + p B)(\alpha) = p \, T(A, B)(\alpha) + (1 - p)(1 - \alpha)",
     says="T(A, (1-p)A + pB)(a) = p T(A,B)(a) + (1-p)(1-a) for all laws A and B, and T((1-p)A + pB, A) is its inverse.",
-    source="Kaissis et al., lemma 9",
     kind=rf.Equality(ROUNDING, unit="FNR"),
     domain={
         "laws": rf.Choice(*_LAWS, meaning="the two laws"),

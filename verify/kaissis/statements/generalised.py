@@ -23,7 +23,6 @@ LEMMA_5 = Statement(
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
     fails="The generalised ratio of Laplace noise takes its largest value at all outputs beyond the shift, and without a coin the ties there cannot be split to meet a level.",
     instead="with randomised ties",
-    source="Kaissis et al., lemma 5",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={
         "noise": NOISES,

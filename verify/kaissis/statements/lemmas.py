@@ -90,7 +90,6 @@ LEMMA_1 = Statement(
     "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
     fails="An attacker may know that all shifts have the same sign, such as those of a count that they chose for q: a single test is then the best for each of them.",
     instead="shifts on either side",
-    source="Kaissis et al., lemma 1",
     kind=rf.Bound(unit="share of the advantage or FNR"),
     domain={
         "noise": NOISES,
@@ -152,7 +151,6 @@ LEMMA_2 = Statement(
     name="kaissis-lemma-2",
     says="The composite LR test is equivalent to the two one-sided LR tests at a single critical value; for noise with a log-concave density, as judged here, "
     "its rejection regions are two tails.",
-    source="Kaissis et al., lemma 2",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={"noise": NOISES, "delta": DELTA, "rate": RATE},
     claimed=lambda: 0.0,
@@ -181,7 +179,6 @@ LEMMA_3 = Statement(
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
     fails="Between two shifts the ratio of sub-sampled densities first falls and then rises, since both mixtures hold the same unshifted part; against the null it rises throughout, as the lemma needs.",
     instead="against the null, at rates in (0, 1)",
-    source="Kaissis et al., lemma 3",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={
         "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", meaning="the mechanism"),
@@ -257,7 +254,6 @@ LEMMA_4 = Statement(
     name="kaissis-lemma-4",
     uses=("kaissis-lemma-2",),
     says="For symmetric noise the two one-sided tests, both of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
-    source="Kaissis et al., lemma 4",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={
         "noise": SYMMETRIC,
@@ -295,7 +291,6 @@ LEMMA_4_LARGEST = Statement(
     name="kaissis-lemma-4-largest",
     uses=("kaissis-lemma-4",),
     says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
-    source="Kaissis et al., lemma 4",
     kind=rf.Ordering(floor=1e-9),
     domain={
         "noise": SYMMETRIC,

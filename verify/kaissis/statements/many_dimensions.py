@@ -129,7 +129,6 @@ THEOREM_3 = Statement(
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do; where N alone grows mu2 is held, or falls and L = c N^(2q).",
     fails="Steps alone do not make the norm of the noise normal: that takes many dimensions, and in few the limit is another curve.",
     instead=r"as d grows, L at most of order $\sqrt d$",
-    source="Kaissis et al., theorem 3",
     kind=rf.Limit("size", sizes=sizes, ceiling=held, tolerance=0.02, unit=CURVE_UNIT),
     domain={
         "what": rf.Choice(D, BOTH, N, meaning="what grows"),

@@ -79,7 +79,6 @@ LEMMA_5_1 = Statement(
     "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
     fails="Within an endless run the squared sampling rates sum without bound, so that no finite mu holds; and in runs of their own, a step's curve that is averaged over targets hides those that leak in every step.",
     instead=r"a run for each t, all of its steps at the same rate, and each target's own curve above $g_\mu$",
-    source="Leemann et al., lemma 5.1",
     kind=rf.Limit("steps", bound=True, sizes=run_sizes, ceiling=endless_at_least),
     domain={
         # The lemma speaks of a limit in t and does not say what runs it compares.

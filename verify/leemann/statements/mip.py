@@ -50,7 +50,6 @@ THEOREM_4_2 = Statement(
     says="An f-DP algorithm is f-MIP.",
     fails="A record that is added or removed is not a record that is replaced, which moves a sum twice as far.",
     instead="for replaced records",
-    source="Leemann et al., theorem 4.2",
     kind=rf.Bound(),
     domain={
         "mechanism": rf.Choice(SUM, RESPONSE, *FINITE, meaning="the private mechanism"),

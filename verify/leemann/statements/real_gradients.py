@@ -54,7 +54,6 @@ ALGORITHM_1_REAL = Statement(
     "leemann-alg-1. That estimated moments are noisy the paper states itself: they are a reading of their own.)",
     fails="n - 1 is printed for n, so that the statistic is no p-value even with known moments; moments estimated from few gradients move it further.",
     instead="known moments, n in the thousands",
-    source="Leemann et al., algorithm 1",
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={
         "reading": rf.Choice(ESTIMATED, KNOWN),

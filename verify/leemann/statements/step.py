@@ -117,7 +117,6 @@ THEOREM_5_1 = Statement(
     says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
     fails="The printed K is the norm of the target's gradient itself; what shows is its distance from the mean gradient.",
     instead=r"K of $\theta' - \mu$",
-    source="Leemann et al., theorem 5.1",
     kind=rf.Bound(),
     domain={
         "d": rf.Whole(1, np.inf, log=True, hunt_to=100, meaning="dimension of the gradients"),
@@ -264,7 +263,6 @@ _SMALL = {"with small values for d, n and different simulated distributions": _A
 NORMAL = Statement(
     name="leemann-cor-5.1-normal", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n the curve of equation 8 is that of mu_step-GMIP at the same K, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)).",
-    source="Leemann et al., corollary 5.1",
     kind=rf.Limit("n", sizes=sizes),
     domain={
         "n": rf.Whole(4, np.inf, log=True, hunt_to=2**17, meaning="records in a batch, d = ratio n^power"),
@@ -373,7 +371,6 @@ COROLLARY_5_1 = Statement(
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
     fails="With the K of theorem 5.1, not centred, a fixed target far from the mean may have a K of 0: the promise is then nothing, and the leakage is not.",
     instead=r"K of $\theta' - \mu$",
-    source="Leemann et al., corollary 5.1",
     uses=("leemann-thm-5.1",),
     kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
     domain={

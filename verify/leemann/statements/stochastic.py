@@ -68,7 +68,6 @@ THEOREM_4_1 = Statement(
     formula=r"\min\left\{ E[h(x)(\bar\alpha(x))] : E[\bar\alpha(x)] = \alpha \right\}",
     says="The stochastic composition min { E[h(x)(abar(x))] : E[abar(x)] = alpha } of trade-off functions is convex, "
     "non-increasing, at most 1 - alpha, and continuous at 0.",
-    source="Leemann et al., theorem 4.1",
     kind=rf.Equality(1e-7, unit="FNR"),
     domain={
         "curves": rf.Choice(RANDOM, WHOLE, *FAMILIES, meaning="trade-off functions that are composed"),

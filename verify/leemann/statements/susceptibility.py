@@ -29,7 +29,6 @@ REMARK_5_1 = Statement(
     "O(sqrt(d/n)).",
     fails="A sum of squares of independent components is chi-square for Gaussian components alone; for others only its mean is d.",
     instead="$E[K] = d$ always",
-    source="Leemann et al., remark 5.1",
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
     domain={
@@ -115,7 +114,6 @@ EXPECTED_K = Statement(
     name="leemann-rem-5.1-mean", formula=r"E[K] = d",
     says="E[K] = d, K centred, for independent components of any law with positive finite variances; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
     "determines the law).",
-    source="Leemann et al., remark 5.1",
     kind=rf.Equality(1e-8, unit="E[K] / d"),
     domain={
         "part": rf.Choice(MEAN, TRANSFORM, meaning="what is judged"),
@@ -173,7 +171,6 @@ ALGORITHM_1 = Statement(
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
     fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value.",
     instead=r"$\log F(n\,\cdot)$",
-    source="Leemann et al., algorithm 1",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
         "reading": rf.Choice(PRINTED, MEANT),
