@@ -62,5 +62,5 @@ class Draws:
         gains = [(self.inside[half] > x).mean() - factor * (self.out[half] > x).mean() for x in levels]
         level = levels[int(np.argmax(gains))]
         caught, wrong = (share((x[1::2] > level).sum(), x[1::2].size) for x in (self.inside, self.out))
-        ends = (caught[k] - factor * wrong[(0, 2, 1)[k]] for k in range(3))
-        return Replication(*ends, "P(in) - e^epsilon P(out) of an event", self.how, size=self.size)
+        value, low, high = (x - factor * wrong[(0, 2, 1)[k]] for k, x in enumerate(caught))
+        return Replication(value, low, high, "P(in) - e^epsilon P(out) of an event", self.how, size=self.size)

@@ -11,7 +11,7 @@ from mipsim._command_line import CONFIDENCE_LEVEL, PLACE, POINT, VERSION, Whole,
 from mipsim._signals import ending_on_signals
 
 if TYPE_CHECKING:  # --help need not wait for JAX
-    from mipsim.referee import Statement
+    from verify.statement import Statement
 
 
 def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | None = None) -> int:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from mipsim._signals import on_ctrl_c
 
 if TYPE_CHECKING:
-    from mipsim.referee import Outcome, Statement
+    from mipsim.referee import Outcome
+    from verify.statement import Statement
 
 WORKERS = 2
 """Statements judged or hunted at once: exact laws leave a core idle, and the games of a single statement use every core."""

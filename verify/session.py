@@ -17,7 +17,7 @@ from mipsim._files import writable_folder
 from mipsim._precision import run_in
 from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_c
 from mipsim._words import no_such, plural, printable, visible
-from mipsim.referee import Outcome, Point, Statement, Verdict
+from mipsim.referee import Outcome, Point, Verdict
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.hunting.hunt import hunt
@@ -34,6 +34,7 @@ from verify.judge import Setting, judge, left_to_full, points_of, risk_of, unsee
 from verify.report.findings import entries, standing
 from verify.report.folder import ReportFolder
 from verify.report.versions import versions
+from verify.statement import Statement
 
 Find = Callable[[str], Statement] | None
 """Looks up a statement by its name in another process; None: no other process can."""
@@ -165,8 +166,8 @@ def _list(statements: Sequence[Statement], whole: bool) -> None:
 def _show(statements: Sequence[Statement], known: Mapping[str, Statement], setting: Setting) -> int:
     """Judge statements with their corrections, and print what is found, or what stands."""
     twins = [correction_of(item, known.values()) for item in statements]
-    wanted = {item.name: item for item in (*statements, *filter(None, twins))}
-    outcomes = {name: judge(item, setting) for name, item in wanted.items()}
+    wanted = dict.fromkeys(item.name for item in (*statements, *filter(None, twins)))
+    outcomes = {name: judge(known[name], setting) for name in wanted}
     found = entries(list(outcomes.values()), setting.scale, tuple(known.values()))
     for item in statements:
         print(visible(found.get(item.name) or standing(outcomes[item.name])))
@@ -186,7 +187,7 @@ def row(outcome: Outcome) -> tuple[str, ...]:
 def finished(
     statements: Sequence[Statement],
     come: Iterator[Outcome],  # what comes of them
-    costs: Callable[[Statement], float],  # shares of the time that is left
+    costs: Callable[[Any], float],  # shares of the time that is left
     say: Callable[[str], object],
 ) -> Iterator[Outcome]:
     """Yield outcomes as they come, with a line for each, and now and then a line that tells how far the run is."""

@@ -113,7 +113,7 @@ def test_a_replay_judges_a_single_point_as_before_and_writes_nothing(sound, tmp_
     main(["azize-false", "--seed", "4", "--out", str(tmp_path / "all"), "--scale", "quick"], sound)
     (whole,) = records_of(tmp_path / "all")
     capsys.readouterr()
-    at = {"x": 0.75, "law": whole["points"][1]["parameters"]["law"]}
+    at = {"x": 0.75, "law": whole["judged"][1]["parameters"]["law"]}
     assert main(["azize-false", "--at", json.dumps(at), "--seed", "4"], sound) == 0
     out = capsys.readouterr().out
     assert re.search(r"^azize-false +REFUTED +1 of 1 ", out, re.MULTILINE)
@@ -121,7 +121,7 @@ def test_a_replay_judges_a_single_point_as_before_and_writes_nothing(sound, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
     main(["azize-false", "--at", json.dumps(at), "--seed", "4", "--out", "replay"], sound)
     (again,) = records_of(tmp_path / "replay")
-    assert again["points"] == [whole["points"][1]]
+    assert again["judged"] == [whole["judged"][1]]
 
 
 def test_data_alone_go_to_standard_output(sound, capsys, monkeypatch, tmp_path):

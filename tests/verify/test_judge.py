@@ -102,7 +102,7 @@ def test_every_part_of_a_dear_point_chooses_some_points_and_leaves_others():
         assert not item.expensive or len(listed(item, "standard")) > len(points) / 2
 
 
-def failed(statement: rf.Statement, why: str) -> rf.Outcome:
+def failed(statement: Statement, why: str) -> rf.Outcome:
     outcome = judge(statement, SETTING, [])
     return replace(outcome, failures=(Failure({}, why),))
 
@@ -127,7 +127,7 @@ def test_the_outcomes_of_processes_are_those_of_this_process():
                 assert any(pictures.keep(here))
 
 
-def lose_lemma_9(name: str) -> rf.Statement:
+def lose_lemma_9(name: str) -> Statement:
     """Look up a statement, except for a statement at which the process ends as if killed by the system."""
     if name == "kaissis-lemma-9":
         os._exit(9)

@@ -69,7 +69,7 @@ def missing(statement: Statement) -> list[str]:
     if correction is not None:
         settings = {point.setting for point in statement.points}
         narrower = correction.claimed is statement.claimed
-        sample = statement.samples[0] > 0
+        sample = REGISTER[statement.name].samples[0] > 0
         if not (statement.slip or narrower or sample or "paper" in settings or READING in statement.domain):
             result.append(
                 "nothing that tells its defect: no slip, reading, setting, random point or narrower correction"

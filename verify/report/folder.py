@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mipsim import referee as rf
 from mipsim._files import part_of, replace_file, writable_folder
 from mipsim._words import plural, printable
-from mipsim.referee import Outcome, Statement, Verdict
+from mipsim.referee import Outcome, Verdict
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.outcome import is_judged, simplest
@@ -25,6 +26,7 @@ from verify.judge import Setting, left_to_full, points_of
 from verify.register import TITLES, group_of, paper_of
 from verify.report.findings import command_of, findings
 from verify.report.versions import versions
+from verify.statement import Statement
 
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
@@ -35,12 +37,6 @@ LEAD = (
     "interval excludes the statement. The defect says what is wrong; sentences of the paper that restrict the statement are part of it. "
     "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
-
-
-SAME = (
-    "verdict", "defect", "share", "readings", "corrected_by", "failures", "findings", "importance", "seconds",
-)  # fmt: skip
-"""What an entry of verdicts.json holds as the referee's own report does."""
 
 
 class ReportFolder:
@@ -109,7 +105,10 @@ class ReportFolder:
     def _facts(self) -> dict[str, str]:
         outcomes, setting = self.outcomes, self._setting
         judged = [point for item in outcomes for point in item.judged]
-        left = left_to_full([item.statement for item in outcomes], setting.scale).partition(": ")[2]
+        names = {item.statement.name for item in outcomes}
+        left = left_to_full((item for item in self._known if item.name in names), setting.scale).partition(
+            ": "
+        )[2]
         return {
             "family-wise failure probability": f"{three_digits(1 - setting.confidence)} over all {plural(points_of(self._known), 'point')} of "
             f"the register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
@@ -138,34 +137,24 @@ def _check_file(where: str) -> None:
         raise ValueError(f"--json is {printable(repr(where))} ({why}); it must be a file that can be written")
 
 
-def record_of(outcome: Outcome, correction: Statement | None, scale: str) -> dict[str, Any]:
-    """Return a statement's entry, see the module's first lines for what JSON cannot hold.
+def record_of(outcome: Outcome, correction: rf.Statement | None, scale: str) -> dict[str, Any]:
+    """Return a statement's entry, that of the referee's own report and what the register adds; see the module's first lines for what JSON
+    cannot hold.
     `outcome`: what came of judging it; `correction`: the corrected statement, if there is a correction; `scale`: of the run.
     """
-    whole, statement = record(outcome, correction), outcome.statement.record()
-    worst = outcome.worst if outcome.verdict is Verdict.REFUTED else None
-    first = simplest(outcome.statement, outcome.judged) if worst else None
+    statement, judged = outcome.statement, is_judged(outcome)
+    refuted = outcome.worst is not None and outcome.verdict is Verdict.REFUTED
 
-    def shown(point: PointResult) -> dict[str, Any]:
-        return _point(point) | {"command": command_of(outcome, scale, point)}
+    def shown(point: PointResult | None) -> dict[str, Any] | None:
+        return point and plain(point.record()) | {"command": command_of(outcome, scale, point)}
 
-    return plain(
-        {
-            "claim": statement.pop("name"),
-            "paper": paper_of(outcome.statement.name),
-            "statement": statement.pop("says"),
-            **{key: whole[key] for key in SAME},
-            "extent": outcome.extent if is_judged(outcome) else "",
-            **statement,
-            "verdict": outcome.verdict if is_judged(outcome) else None,
-            "corrects": outcome.statement.corrects or None,
-            "same_formula": correction is not None and correction.claimed is outcome.statement.claimed,
-            "counterexample": worst and shown(worst),
-            "simple_counterexample": first and shown(first),
-            "points": [_point(item) for item in outcome.judged],
-        }
-    )
-
-
-def _point(point: PointResult) -> dict[str, Any]:
-    return point.record() | {"exact": point.exact}
+    return record(outcome, correction) | {
+        "claim": statement.name,
+        "paper": paper_of(statement.name),
+        "verdict": outcome.verdict if judged else None,
+        "extent": outcome.extent if judged else "",
+        "corrects": statement.corrects or None,
+        "counterexample": shown(outcome.worst) if refuted else None,
+        "simple_counterexample": shown(simplest(statement, outcome.judged)) if refuted else None,
+        "replay": command_of(outcome, scale, outcome.worst) if outcome.worst else "",
+    }

@@ -209,7 +209,7 @@ STATEMENTS = (
             "are random; its curve bounds the mechanism's from a single side only."
         ),
         samples=NOT_SAMPLED,
-        matters_when=GUARANTEE.matters_when | {"n": nowhere},
+        matters_when={**GUARANTEE.matters_when, "n": nowhere},
     ),
 )  # fmt: skip
 """The audit's conclusion, and the guarantee that it is not."""

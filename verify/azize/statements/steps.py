@@ -154,7 +154,7 @@ LIMIT = Statement(
     restricted_by=(PROVABLY,),
     corrects=PRINTED.name,
     derivation="Step (3) of azize-alg-4-corrected; a score's sum over the rows is that of azize-scalar-product-corrected, and so is its limit.",
-    matters_when=scalar_product.RANDOM_PROBLEM,
+    matters_when={**scalar_product.RANDOM_PROBLEM},
 )
 
 STATEMENTS = (PRINTED, CORRECTED, LIMIT)

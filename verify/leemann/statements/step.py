@@ -180,7 +180,7 @@ THEOREM_5_1_CORRECTED = THEOREM_5_1.corrected(
         "larger than the target's own, and a bound for every target of K(theta') <= K is a bound for their stochastic "
         "composition (Jensen: f_K is convex)."
     ),
-    matters_when=THEOREM_5_1.matters_when | {"spare": lambda target, mean: target != mean},
+    matters_when={**THEOREM_5_1.matters_when, "spare": lambda target, mean: target != mean},
 )
 
 _ALONE = {
@@ -425,7 +425,7 @@ COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
     ),
     samples=(0, 0, 0),
     needs={"in the limit of d and n (or n and K) growing": _ANY_GROWTH},
-    matters_when=COROLLARY_5_1.matters_when | {"spare": lambda target, mean: target != mean},
+    matters_when={**COROLLARY_5_1.matters_when, "spare": lambda target, mean: target != mean},
 )
 
 AT_FIGURE_2 = Statement(

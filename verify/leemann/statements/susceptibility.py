@@ -103,7 +103,7 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
         "(2n - 1) q) / sqrt(2n (1 + 2nq)), and the last factor tends to sqrt(q) as n grows, uniformly for q near 1. Of Gaussian components K is "
         "chi2_d by definition."
     ),
-    matters_when=REMARK_5_1.matters_when | {"d": lambda **_: True},
+    matters_when={**REMARK_5_1.matters_when, "d": lambda **_: True},
 )
 
 
@@ -214,7 +214,7 @@ ALGORITHM_1_CORRECTED = ALGORITHM_1.corrected(
         "p-value. The factor n - 1 belongs to no law of the statistic: under H1 the factor is n^2/(n-1). A single step's attack is the same "
         "with any of these (all are increasing in S); the p-value, and the sum over steps, are not."
     ),
-    matters_when=ALGORITHM_1.matters_when | dict.fromkeys(("d", "n", "k"), nowhere),
+    matters_when={**ALGORITHM_1.matters_when, **dict.fromkeys(("d", "n", "k"), nowhere)},
 )
 
 STATEMENTS = (REMARK_5_1, REMARK_5_1_CORRECTED, EXPECTED_K, ALGORITHM_1, ALGORITHM_1_CORRECTED)
