@@ -27,7 +27,6 @@ from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
-from mipsim.tradeoff.sampled import sample as sample
 from mipsim.tradeoff.stochastic_composition import AveragedTradeOff, mix, stochastic_composition
 
 __all__ = [

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
 
-from mipsim._validation import finite_vector, whole
+from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, log_difference, lowered, raised
-from mipsim.tradeoff.inverse import InverseTradeOff
-from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.points import (
     Vector,
     checked_corners,
@@ -20,8 +17,6 @@ from mipsim.tradeoff.points import (
 )
 from mipsim.tradeoff.sure_mass import SureMass, outward
 
-_Z_LEAST = -37.0  # the FPR there is 6e-300: float64's least
-_Z_MOST = 8.2  # beyond it FPRs round to 1
 _ROUNDING = 1e-12  # of rates that a user has computed: beta + TPR may miss 1 by so much
 
 
@@ -232,50 +227,6 @@ class SampledTradeOff(AbstractTradeOff):
             return low, high
         off = 4.0 * EPS * abs(self.steepest)  # which is known to the slack
         return max(low, self.steepest - self.slack - off), max(high, self.steepest + off)
-
-
-def sample(curve: AbstractTradeOff, points: int = 4096, rare: float = 0.0) -> SampledTradeOff:
-    """Chords through `points` samples of a curve, dense in probits from rates of 1e-299 on.
-
-    The left half is sampled in the FPR; so is the right half where the inverse is computed by bisection, and in the FNR
-    where it has a closed form. A mixture is sampled where its inner curve is, whose points give its own directly.
-
-    `curve`: any trade-off function; `points`: number of samples, >= 16; `rare`: where both error-free rates (FPR and TPR,
-    or FNR and TNR) are at most this, a sixteenth of the samples is spent, in [0, 1/2); 0 spends them evenly. Not used
-    where the inverse is computed by bisection.
-    """
-    count = whole("points", points, 16)
-    if isinstance(curve, InverseTradeOff):
-        return turned_over(sample(curve.inner, count, rare))
-    turned = curve.inverse()
-    if isinstance(curve, MixtureTradeOff) and not isinstance(curve.inner.inverse(), InverseTradeOff):
-        return mixed(sample(curve.inner, count, rare), curve.sampling_rate)
-    numerical = isinstance(turned, InverseTradeOff)
-    z = np.linspace(_Z_LEAST, _Z_MOST, count) if numerical else _probits(curve, count // 2, rare)
-    alpha = np.unique(np.concatenate([[0.0], ndtr(z), [1.0] if numerical else []]))
-    if (corners := getattr(curve, "alpha", None)) is not None:  # of a polygon, which samples would cut off
-        alpha = np.unique(np.concatenate([alpha, corners[corners <= alpha[-1]]]))
-    points_left = alpha, 1.0 - alpha, curve.beta(alpha), curve.tpr_at(alpha)
-    if numerical:
-        return SampledTradeOff.from_points(*points_left)
-    z = z if turned is curve else _probits(turned, count // 2, rare)
-    beta = np.unique(np.concatenate([[0.0], ndtr(z), [float(curve.beta(0.5))]]))[::-1]
-    beta = beta[beta <= float(curve.beta(0.5))]
-    points_right = turned.beta(beta), turned.tpr_at(beta), beta, 1.0 - beta
-    both = [np.concatenate(pair) for pair in zip(points_left, points_right, strict=True)]
-    return SampledTradeOff.from_points(*both)
-
-
-def _probits(curve: AbstractTradeOff, count: int, rare: float) -> np.ndarray:
-    """Probits of the FPRs from 6e-300 to 1/2, a sixteenth of them where the TPR is at most `rare`."""
-    coarse = np.linspace(_Z_LEAST, 0.0, 371)
-    unseen = int((curve.tpr_at(ndtr(coarse)) <= rare).sum())
-    if unseen < 2 or unseen == coarse.size:
-        return np.linspace(_Z_LEAST, 0.0, count)
-    start, few = coarse[unseen - 1], count // 16
-    return np.concatenate(
-        [np.linspace(_Z_LEAST, start, few, endpoint=False), np.linspace(start, 0.0, count - few)]
-    )
 
 
 def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:

@@ -15,7 +15,6 @@ import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import hull_corners
-from mipsim.tradeoff.sampled import sample
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -41,12 +40,6 @@ def test_the_mu_of_gaussian_steps_is_known_to_its_rounding(noise: float, steps: 
     true = steps * ((2 if neighbours == "replace" else 1) / Fraction(noise)) ** 2
     assert Fraction(low) ** 2 <= true <= Fraction(high) ** 2
     assert (low == high) is (noise == 2.0)
-
-
-def test_samples_of_a_mixture_whose_inner_curve_falls_to_zero_in_float64() -> None:
-    """At a shift of 50 no FNR is left at FPRs above 1e-300: the mixture is the line (1 - rho)(1 - alpha)."""
-    chords = sample(mi.MixtureTradeOff(mi.GaussianTradeOff(50.0), 0.3), 64)
-    assert np.allclose(chords.beta([0.1, 0.5, 1.0]), [0.63, 0.35, 0.0], atol=1e-15)
 
 
 @pytest.mark.parametrize("mu", [1.0, 36.0, 37.3, 38.0, 50.0])
