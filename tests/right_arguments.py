@@ -234,10 +234,8 @@ CALLS: Calls = [
     (tradeoff.calibrate, {"curve_of_noise": _curve, "advantage": 0.1, "least": 0.1, "most": 1e3, "both_directions": True}),
     (_unnamed(tradeoff.compose, "curve"), {"curve": CURVE, "copies": 2, "accuracy": 1e-4, "epsilon_accuracy": 1e-3}),
     (_unnamed(tradeoff.convex_hull, "curve", more=[CURVE]), {"curve": CURVE}),
-    (_unnamed(tradeoff.mix, "curve", more=[CURVE]), {"curve": CURVE, "weights": [0.5, 0.5]}),
     (tradeoff.bounds_from_rates, {"rates": _rates, "log_fpr": [-1.0], "error": 0.0, "relative": 1e-14}),
     (tradeoff.InverseFoldedLaplaceTradeOff, {"mu": 1.0}),
-    (tradeoff.stochastic_composition, {"curves": [CURVE, CURVE], "weights": [0.5, 0.5], "points": 1024}),
     (mi.dpsgd, {"noise_multiplier": 1.0, **SCHEME}),
     (mi.find_noise_multiplier_for_advantage, {"advantage": 0.1, **NOISE}),
     (mi.find_noise_multiplier_for_epsilon_delta, {"epsilon": 1.0, "delta": 1e-5, **NOISE}),
@@ -365,7 +363,7 @@ CALLS: Calls = [
 WORDS_OF_USERS = ("", "so", "s", "here", "n", "number")
 """What stands above where a user writes words of their own."""
 MADE = (
-    *(mi.Account, mi.AccountComparison, mi.Audit, mi.AveragedTradeOff, mi.BoundedTradeOff, mi.Comparison),
+    *(mi.Account, mi.AccountComparison, mi.Audit, mi.BoundedTradeOff, mi.Comparison),
     *(mi.ComposedTradeOff, mi.ConvexHullTradeOff, mi.CurveBounds, mi.EmpiricalTradeOff, mi.TrainedClassifier),
     *(tradeoff.Vertices, mi.exact.ExactTradeOff, bands.CurveBand, bands.OrderingComparison),
     *(data.DataError, data.DataSet, nn.Network, nn.Steps, theory.izzo_example.Moments),

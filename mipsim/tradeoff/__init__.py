@@ -27,14 +27,12 @@ from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
-from mipsim.tradeoff.stochastic_composition import AveragedTradeOff, mix, stochastic_composition
 
 __all__ = [
     "AbstractTradeOff",
     "Account",
     "AccountComparison",
     "ApproxDPTradeOff",
-    "AveragedTradeOff",
     "BoundedTradeOff",
     "ComposedTradeOff",
     "ConvexHullTradeOff",
@@ -61,6 +59,4 @@ __all__ = [
     "find_noise_multiplier_for_err_rates",
     "find_noise_multiplier_for_mu",
     "find_noise_multiplier_for_tpr_at_fpr",
-    "mix",
-    "stochastic_composition",
 ]

@@ -15,7 +15,6 @@ from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from tests.contracts.family import exported
 from tests.enclosures.composed import LaplaceSum
 from tests.enclosures.truth import (  # fmt: skip
-    Averaged,
     FoldedLaplace,
     Gaussian,
     Laplace,
@@ -109,10 +108,6 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
     ),
     ("SampledTradeOff", mi.tradeoff.SampledTradeOff([0.1, 0.4], [0.5, 0.2]), straight, np.log([0.1, 0.4]), np.inf),
     ("MixtureTradeOff", mi.tradeoff.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.3), of(Mixed(HALF, 0.3)), PLAIN[:0], 1e-11),
-    (
-        "AveragedTradeOff", mi.tradeoff.AveragedTradeOff([mi.GaussianTradeOff(1.0), mi.GaussianTradeOff(2.0)], [0.75, 0.25]),
-        of(Averaged([NORMAL, HALF], [0.75, 0.25])), PLAIN[:0], 1e-11,
-    ),
     ("InverseTradeOff", mi.tradeoff.InverseTradeOff(mi.GaussianTradeOff(1.0)), of(NORMAL), PLAIN[:0], 1e-8),
     (
         "BoundedTradeOff", mi.tradeoff.BoundedTradeOff(mi.GaussianTradeOff(1.01), mi.GaussianTradeOff(1.0 - 1e-9)), of(NORMAL),

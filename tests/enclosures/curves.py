@@ -6,20 +6,17 @@
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from functools import cmp_to_key
 from typing import NamedTuple
 
 import numpy as np
 
 import mipsim as mi
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
+from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 from .truth import (
     Atoms,
-    Averaged,
     FoldedLaplace,
     Gaussian,
     Hull,
@@ -34,7 +31,6 @@ from .truth import (
     mpf,
     power_of_pair,
     response,
-    rise,
 )
 
 Rng = np.random.Generator
@@ -235,33 +231,6 @@ def mixed(truth: Truth, p: float) -> Truth:
     return truth.mixed(p) if isinstance(truth, Atoms) else Mixed(truth, p)
 
 
-BY_RATE = cmp_to_key(lambda p, q: int(mp.sign(rise(q, p, 0, 1))))
-"""Orders pairs (rate, 1 - rate) by whichever is small."""
-
-
-def averaged(truths: list[Truth], shares: list[float]) -> Truth:
-    atoms = [t for t in truths if isinstance(t, Atoms)]
-    if len(atoms) < len(truths):
-        return Averaged(truths, shares)
-    # Steps are added up in sequence: of two TPRs that hold a jump the difference loses a step of 1e-80.
-    places = [[rate for rate, _ in t.corners] for t in atoms]
-    built: list[tuple[mpf, mpf]] = []
-    union = sorted(itertools.chain(*places), key=BY_RATE)
-    for k, place in enumerate(union):
-        if k and rise(union[k - 1], place, 0, 1) <= 0:
-            continue
-        end = next((q for q in union[k:] if rise(place, q, 0, 1) > 0), place)
-        width, jump, inside = rise(place, end, 0, 1), mpf(0), mpf(0)
-        for t, corners, share in zip(atoms, places, shares, strict=True):
-            first, last = (side(corners, BY_RATE(place), key=BY_RATE) for side in (bisect_left, bisect_right))
-            jump += share * mp.fsum(i for o, i in t.masses[first : last - 1])
-            if last <= len(t.masses):
-                o, i = t.masses[last - 1]
-                inside += share * width * i / o
-        built += [(mpf(0), jump), (width, inside)]
-    return Atoms(built)
-
-
 def split(truths: list[Truth], shares: list[float]) -> Truth:
     if all(isinstance(t, Atoms) for t in truths):
         return Atoms.optimal(
@@ -270,15 +239,11 @@ def split(truths: list[Truth], shares: list[float]) -> Truth:
     return Split(truths, shares)
 
 
-def operated(
-    rng: Rng, base: Case, other: Callable[[Rng], Case], *, convex: bool = True, last: bool = True
-) -> Case:
-    """A single operation on a curve, some with a second curve; `last`: those too after which nothing else is computable."""
+def operated(rng: Rng, base: Case, other: Callable[[Rng], Case], *, convex: bool = True) -> Case:
+    """A single operation on a curve, some with a second curve."""
     names = ["inverse", "symmetrized", "convexified", "subsampled", "mixture", "convex_hull"]
     if convex:
         names += ["stochastic_composition"]
-    if last or isinstance(base.truth, Atoms):
-        names += ["mix"]
     name = str(rng.choice(names))
     curve, truth, words = base
     if name == "inverse":
@@ -299,9 +264,7 @@ def operated(
     if name == "convex_hull":
         return Case(mi.convex_hull(curve, more.curve), hull(*both), words)
     words += f" at {shares}"
-    if name == "mix":
-        return Case(mi.mix(curve, more.curve, weights=shares), averaged(both, shares), words)
-    return Case(mi.stochastic_composition([curve, more.curve], shares), split(both, shares), words)
+    return Case(stochastic_composition([curve, more.curve], shares), split(both, shares), words)
 
 
 def guaranteed(delta: float, copies: int, mu: float, epsilon: float = 0.1, accuracy: float = 1e-6) -> Case:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,6 +193,19 @@ def of_composition(rng: Rng) -> Question:
     return Question(f"{name}.{what}{at}", answer)
 
 
+def of_curve(rng: Rng) -> Question:
+    kind = int(rng.integers(3))
+    curve: AbstractTradeOff = part_of(rng)
+    if kind == 0:
+        curve = mi.NoncentralChiSquareTradeOff(
+            int(rng.integers(1, 2000)), pick(rng, [0.0, 3.0]), 3.0 + log_uniform(rng, 1e-3, 300.0)
+        )
+    elif kind == 1:
+        curve = mi.tradeoff.convex_hull(part_of(rng), part_of(rng))
+    what, at = request_of(rng)
+    return Question(f"{curve!r}.{what}{at}", lambda: ([interval(curve, what, at, repr(curve))], []))
+
+
 def of_noise(rng: Rng) -> Question:
     how, sampling = pick(rng, SCHEMES)
     given = {"sampling_rate": rate_of(rng), "steps": steps_of(rng), "neighbours": how, "sampling": sampling}
@@ -217,11 +231,75 @@ def of_noise(rng: Rng) -> Question:
     return Question(f"{find.__name__}{target} with {given}", answer)
 
 
-# In this order, so that a seed keeps its question.
-KINDS = [of_training] * 6 + [of_composition] * 5 + [of_account] * 2 + [of_noise] * 3
-KINDS += [of_training] * 2 + [of_epochs] + [of_training] * 3
+def of_game(rng: Rng) -> Question:
+    d, n = int(pick(rng, [1, 2, 5, 30, 200])), int(pick(rng, [4, 10, 100, 1000]))
+    kind = pick(rng, ["Gaussian", "Discrete", "Bernoulli"])
+    if kind == "Gaussian":
+        data: Any = mi.Gaussian(np.zeros(d), rng.uniform(0.5, 2.0, d))
+        target = rng.normal(size=d) * log_uniform(rng, 0.1, 10.0)
+    elif kind == "Discrete":
+        values = pick(rng, [[0.0, 1.0, 4.0], [0.0, 1.0, math.sqrt(2.0)], [0.0, 0.1, 0.3, 1.0]])
+        data = mi.Discrete(values, rng.dirichlet(np.full(len(values), 2.0), d))
+        target = rng.choice(values, d)
+    else:
+        data = mi.Bernoulli(rng.uniform(0.05, 0.95, d))
+        target = (rng.random(d) < 0.5).astype(float)
+    noise, inclusion = log_uniform(rng, 1e-3, 10.0), pick(rng, [0.25, 0.5])
+    mechanisms = {
+        "the mean": lambda: mi.EmpiricalMean(),
+        f"noise {noise!r}": lambda: mi.GaussianNoise(mi.EmpiricalMean(), noise),
+        f"Laplace {noise!r}": lambda: mi.LaplaceNoise(mi.EmpiricalMean(), noise),
+        f"a sub-sample {inclusion}": lambda: mi.Subsampled(mi.EmpiricalMean(), inclusion),
+    }
+    how, score = pick(rng, list(mechanisms)), pick(rng, ["covariance", "ratio"])
+    what, at = request_of(rng)
+    name = f"{kind} d={d} n={n} target={target[:3].tolist()}.. {how}, {score}"
+
+    def answer() -> Any:
+        mechanism = mechanisms[how]()
+        game = mi.FixedTarget(mechanism, data, n=n, target=target)
+        attack = (
+            mi.CovarianceScore(data, n=n, target=target)
+            if score == "covariance"
+            else mi.LikelihoodRatio(mechanism, data, n=n, target=target)
+        )
+        return [interval(game.exact(attack), what, at, name)], []
+
+    return Question(f"{name}.{what}{at}", answer)
+
+
+def of_scores(rng: Rng) -> Question:
+    count = int(pick(rng, [100, 300, 3000, 30000]))
+    member = np.arange(count) % 2 == 0 if rng.random() < 0.3 else rng.random(count) < 0.5
+    scores = rng.normal(size=count) + rng.uniform(0.0, 4.0) * member
+    if rng.random() < 0.4:
+        scores = np.round(scores, int(rng.integers(0, 3)))
+    design = pick(rng, ["independent", "one-run"])
+    given: dict[str, Any] = {
+        "design": design,
+        "claim": pick(rng, [None, "mu=1", "epsilon=1,delta=1e-5", "epsilon=0.1,delta=0.1"]),
+    }
+    given["confidence"] = float(pick(rng, [0.5, 0.95, 0.999, 1 - 1e-8]))
+    if design == "independent":
+        given["runs"] = count
+
+    def answer() -> Any:
+        result = mi.audit(scores, member, **given)
+        return [
+            ("mu", 0.0, result.mu_lower_bound),
+            ("epsilon", 0.0, result.epsilon_lower_bound),
+        ], []
+
+    return Question(f"audit(normal scores, n={count}, {given})", answer)
+
+
+KINDS = [of_training] * 6 + [of_composition] * 5 + [of_account] * 2 + [of_noise] * 3 + [of_curve] * 2 + [of_epochs, of_game, of_game, of_scores]  # fmt: skip
 
 
 def question(seed: list[int]) -> Question:
     rng = np.random.default_rng(seed)
     return pick(rng, KINDS)(rng)
+
+
+def questions(start: int, count: int) -> Iterator[Question]:
+    return (question([start, k]) for k in itertools.count() if k < count)

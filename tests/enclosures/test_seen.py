@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 from .composed import SubsampledSteps, Transformed, subsampled_gaussian
 from .curves import SURE_MASSES, Between, Hidden, Walk, guaranteed
@@ -97,9 +98,8 @@ def test_the_algebra_keeps_bounds() -> None:
         lambda c: c.inverse(),
         lambda c: c.symmetrized(),
         lambda c: mi.MixtureTradeOff(c, 1.0),
-        lambda c: mi.mix(c, c, weights=[0.5, 0.5]),
         lambda c: mi.convex_hull(c, mi.GaussianTradeOff(0.1)),
-        lambda c: mi.stochastic_composition([c, c], [0.5, 0.5]),
+        lambda c: stochastic_composition([c, c], [0.5, 0.5]),
     ):
         for true in (0.951, 1.0, 1.049):
             queries = Queries.at([0.0, 0.5, 2.0], [1e-6, 0.1], [1e-9, 0.01, 0.5, 0.99])
@@ -256,14 +256,8 @@ def test_sure_masses_under_every_operation(mass: float) -> None:
         (single, exact, exact),
         (mi.MixtureTradeOff(single, 0.3), Fraction(0.3) * exact, 0),
         (single.subsampled(0.3), Fraction(0.3) * exact, Fraction(0.3) * exact),
-        (mi.mix(single, blind, weights=[0.25, 0.75]), exact / 4, 0),
-        (
-            mi.mix(single, other, weights=[0.25, 0.75]),
-            exact / 4 + Fraction(3, 16),
-            min(exact, Fraction(1, 4)),
-        ),
         (mi.convex_hull(single, blind), exact, exact),
-        (mi.stochastic_composition([single, other]), exact / 2 + Fraction(1, 8), exact / 2 + Fraction(1, 8)),
+        (stochastic_composition([single, other]), exact / 2 + Fraction(1, 8), exact / 2 + Fraction(1, 8)),
         (mi.compose(single, copies=5), 1 - (1 - exact) ** 5, 1 - (1 - exact) ** 5),
         (mi.compose(mi.MixtureTradeOff(single, 0.3), blind), Fraction(0.3) * exact, 0),
         (mi.compose(single, other, blind, copies=[3, 2, 1]), *[1 - (1 - exact) ** 3 * Fraction(9, 16)] * 2),
@@ -324,8 +318,7 @@ def composed(steps: int, **how: Any) -> list[Callable[[], mi.AbstractTradeOff]]:
             pytest.param(make, marks=(pytest.mark.slow, pytest.mark.evidence)[k in (2, 4)])
             for k, make in enumerate(composed(100))
         ),
-        lambda: mi.mix(mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0), weights=[0.5, 0.5]),
-        lambda: mi.stochastic_composition([mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0)], points=256),
+        lambda: stochastic_composition([mi.GaussianTradeOff(1.0), mi.LaplaceTradeOff(1.0)], points=256),
         lambda: mi.GaussianTradeOff(1.0).subsampled(0.3),
         lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 100, [3.0]).exact(
             mi.ScalarProduct([0.0])
@@ -354,14 +347,14 @@ def test_no_answer_depends_on_earlier_questions(make: Callable[[], mi.AbstractTr
 @pytest.mark.parametrize("off", [-9e-10, 0.0, 9e-10])
 def test_weights_that_sum_to_nearly_1(off: float) -> None:
     """They were scaled in some numbers of a curve and not in others, whose bounds crossed."""
-    curve = mi.mix(mi.LaplaceTradeOff(1.0), mi.LaplaceTradeOff(1.0), weights=[0.5, 0.5 + off])
+    curve = stochastic_composition([mi.LaplaceTradeOff(1.0), mi.LaplaceTradeOff(1.0)], [0.5, 0.5 + off])
     assert misses(curve, Laplace(1), Queries.at([0.5], [0.0, 1e-12], [0.0, 1e-9, 0.1], numbers=())) == []
 
 
 @pytest.mark.parametrize("weight", [1e-5, 1e-15, 1e-18, 1e-100])
 def test_products_below_the_least_normal_number(weight: float) -> None:
     """Shares of rates of 1e-304 had lost their digits without a sign of it."""
-    curve = mi.stochastic_composition(
+    curve = stochastic_composition(
         [mi.ApproxDPTradeOff(700.0), mi.GaussianTradeOff(0.0)], [weight, 1 - weight]
     )
     truth = response(700.0, 0.0)

@@ -382,14 +382,6 @@ class Split(Weighted):
         return self.total(c.put(s) for c in self.curves)
 
 
-class Averaged(Weighted):
-    """sum of w f_i at a single FPR."""
-
-    def curve(self, fpr: Rate) -> Rate:
-        fnr, tpr = (self.total(ends) for ends in zip(*(c.curve(fpr) for c in self.curves), strict=True))
-        return fnr, tpr
-
-
 class Atoms(Truth):
     """A walk from (FPR, FNR) = (0, 1) to (1, 0) whose steps are masses (out, in); any order, so need not be convex."""
 

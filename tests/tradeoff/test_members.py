@@ -15,6 +15,7 @@ import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import hull_corners
+from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -183,10 +184,10 @@ def test_the_mu_of_a_sub_sampled_gaussian_is_finite(mu: float, p: float) -> None
 
 def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> None:
     item = mi.GaussianTradeOff(1.0)
-    assert mi.stochastic_composition([item]) is item
-    assert mi.stochastic_composition([item, mi.GaussianTradeOff(2.0)], [1.0, 0.0]) is item
+    assert stochastic_composition([item]) is item
+    assert stochastic_composition([item, mi.GaussianTradeOff(2.0)], [1.0, 0.0]) is item
     for weights, words in (([0.5, 0.4], r"weights sum to 0.9"), ([1.5, -0.5], r"weights holds -0.5")):
         with pytest.raises(ValueError, match=words):
-            mi.stochastic_composition([item, item], weights)
+            stochastic_composition([item, item], weights)
     with pytest.raises(ValueError, match="curves is empty"):
-        mi.stochastic_composition([])
+        stochastic_composition([])

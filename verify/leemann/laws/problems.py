@@ -19,10 +19,10 @@ from mipsim.tradeoff import (
     LaplaceTradeOff,
     NoncentralChiSquareTradeOff,
     PiecewiseLinearTradeOff,
-    stochastic_composition,
 )
 from mipsim.tradeoff.sampled import SampledTradeOff
 from verify.leemann.laws.curves import between, polygon_of
+from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 
 def gradients(

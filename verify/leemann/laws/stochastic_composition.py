@@ -10,12 +10,11 @@ import numpy as np
 from mipsim._validation import finite_vector, member, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL, TINY, CurveBounds
+from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL, TINY
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
-from mipsim.tradeoff.sure_mass import SureMass, weighted
 
 
 def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np.ndarray:
@@ -34,81 +33,6 @@ def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np
     if not abs(total - 1.0) <= 1e-9:
         raise ValueError(f"weights sum to {total:.12g}; they must sum to 1")
     return shares / total
-
-
-class AveragedTradeOff(AbstractTradeOff):
-    """sum over i of w_i f_i(alpha): the attacker sees the random target and attacks each target at the same FPR.
-
-    An attacker who may choose the FPR by the target does better: `stochastic_composition`.
-
-    Args:
-        curves: trade-off functions, at least 1.
-        weights: probability of each, shape (m,), >= 0, sum 1.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> both = AveragedTradeOff([GaussianTradeOff(0.0), GaussianTradeOff(2.0)], [0.5, 0.5])
-        >>> round(float(both.beta(0.1)), 6)
-        0.56812
-    """
-
-    curves: tuple[AbstractTradeOff, ...]
-    weights: np.ndarray
-
-    def __init__(self, curves: Sequence[AbstractTradeOff], weights: object) -> None:
-        self.weights = distribution_over(curves, weights)
-        self.curves = tuple(curves)
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        with np.errstate(divide="ignore"):
-            shares = np.log(self.weights)
-        parts = [curve.enclosure(log_fpr) for curve in self.curves]
-        ends = [
-            np.logaddexp.reduce([share + part[k] for share, part in zip(shares, parts, strict=True)], axis=0)
-            for k in range(4)
-        ]
-        off = 8.0 * EPS * (4.0 + len(parts) + np.max(np.abs(shares[np.isfinite(shares)])))
-        slack = [off * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x))) for x in ends]
-        signs = (-1.0, 1.0, -1.0, 1.0)
-        return CurveBounds(
-            *(np.minimum(x + sign * s, 0.0) for x, s, sign in zip(ends, slack, signs, strict=True))
-        ).tightened()
-
-    def _sure_mass(self, *, inside: bool = True) -> SureMass:
-        parts = [
-            (c._sure_mass(inside=inside), w) for c, w in zip(self.curves, self.weights.tolist(), strict=True)
-        ]
-        if not inside:  # nothing is missed where no curve misses anything
-            ends = [mass for mass, w in parts if w > 0.0]
-            return min(low for low, _ in ends), min(high for _, high in ends)
-        return weighted(parts)
-
-    def is_convex(self) -> bool:
-        return all(curve.is_convex() for curve in self.curves)
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        ends = np.array(
-            [c.largest_loss_bounds() for c, w in zip(self.curves, self.weights, strict=True) if w > 0.0]
-        )
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.weights[self.weights > 0.0])
-        low, high = (float(np.logaddexp.reduce(logs + ends[:, k])) for k in (0, 1))
-        return max(0.0, low - 1e-13), high + 1e-13
-
-    def mu_ceiling(self) -> float:
-        return max(c.mu_ceiling() for c, w in zip(self.curves, self.weights, strict=True) if w > 0.0)
-
-
-def mix(*curves: AbstractTradeOff, weights: object) -> AbstractTradeOff:
-    """The mean of curves at a common FPR, as `AveragedTradeOff`; of a single curve, that curve.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> mix(GaussianTradeOff(1.0), weights=[1.0])
-        GaussianTradeOff(mu=1.0)
-    """
-    shares = distribution_over(curves, weights)
-    return curves[0] if len(curves) == 1 else AveragedTradeOff(curves, shares)
 
 
 def stochastic_composition(
@@ -132,11 +56,10 @@ def stochastic_composition(
     Source: Leemann, Pawelczyk and Kasneci (2023), "Gaussian membership inference privacy", theorem 4.1.
 
     Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff, mix
+        >>> from mipsim.tradeoff import GaussianTradeOff
         >>> targets = [GaussianTradeOff(0.0), GaussianTradeOff(2.0)]
-        >>> split = stochastic_composition(targets)
-        >>> round(float(split.beta(0.1)), 5), round(float(mix(*targets, weights=[0.5, 0.5]).beta(0.1)), 5)
-        (0.55865, 0.56812)
+        >>> round(float(stochastic_composition(targets).beta(0.1)), 5)  # 0.56812 at the same FPR for each
+        0.55865
     """
     curves = list(member("curves", curves, (list, tuple), "a sequence of trade-off functions"))
     equal = np.full(len(curves), 1.0 / max(1, len(curves)))
