@@ -27,7 +27,7 @@ COUNTS = {
     "false_negatives": [1587, 5000],
     "in_games": 10_000,
 }
-PLAYED = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], **COUNTS)
+PLAYED = mi.EmpiricalTradeOff([0.0, 1.0], **COUNTS)
 NETWORK = nn.linear((2,), 2)
 START = NETWORK.start(0)
 
@@ -124,7 +124,7 @@ OF_NUMBERS: Calls = [
         mi.EmpiricalTradeOff.from_scores,
         {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},
     ),
-    (mi.EmpiricalTradeOff.from_counts, {"thresholds": [0.0, 1.0], **COUNTS, "confidence": 0.9}),
+    (mi.EmpiricalTradeOff, {"thresholds": [0.0, 1.0], **COUNTS, "confidence": 0.9}),
     (
         mi.Histogram,
         {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])},

@@ -84,7 +84,6 @@ def band_of_a_gaussian(rng: Rng) -> Any:
             not u <= ndtr(1.0 / 2**0.5) <= v,
             band.mu_lower() > 1.0,
             epsilon > 0 and float(truth.delta(epsilon)) < 1e-3,
-            band.eta_lower() > advantage / 2,
         ],
         leaves(careless),
     )
@@ -144,7 +143,7 @@ def tpr_by_lot(rng: Rng) -> Any:
     xs, ys = (np.cumsum([0.0, *masses[::-1]]) for masses in (out, inside))
     true = np.interp(fpr, xs, ys)
     below = [np.repeat(np.cumsum([0, *rng.multinomial(n, m)]), 2)[1:-1] for m in (out, inside)]
-    curve = EmpiricalTradeOff.from_counts(cells, n - below[0], n, below[1], n, 0.9)
+    curve = EmpiricalTradeOff(cells, n - below[0], n, below[1], n, 0.9)
     bounds, (low, high), band = (
         np.array([curve.tpr_lower_bound(q) for q in fpr]),
         curve._tpr(fpr),
@@ -412,7 +411,7 @@ BUMP = 0.3 * np.minimum(1.0, np.abs(PEAK))
 def curves(rng: Rng, rates: Any, n: int, runs: int) -> list[EmpiricalTradeOff]:
     """Curves of n games with these FPRs and FNRs, whose thresholds have no meaning."""
     x, y = (rng.binomial(n, r, (runs, 1)) if len(r) == 1 else draw_counts(rng, r, n, runs) for r in rates)
-    return [EmpiricalTradeOff.from_counts(np.arange(len(a)), a, n, b, n) for a, b in zip(x, y, strict=True)]
+    return [EmpiricalTradeOff(np.arange(len(a)), a, n, b, n) for a, b in zip(x, y, strict=True)]
 
 
 def shifted(*mus: float, n: int, at: np.ndarray, apart: float = 0.0) -> Callable[..., list]:
@@ -444,10 +443,7 @@ def peak(rng: Rng, runs: int, mirror: bool = False) -> list:
     else:
         pairs = [mirrored(rng, item, two, n, runs) for item, two in zip(*rates, strict=True)]
         counts = [list(run) for run in zip(*pairs, strict=True)]
-    return [
-        [EmpiricalTradeOff.from_counts(PEAK, n - x, n, y, n) for x, y in zip(*run, strict=True)]
-        for run in counts
-    ]
+    return [[EmpiricalTradeOff(PEAK, n - x, n, y, n) for x, y in zip(*run, strict=True)] for run in counts]
 
 
 def corner(rng: Rng, runs: int) -> list:
@@ -557,7 +553,7 @@ def test_false_claims_of_many_trials(name: str) -> None:
 def test_the_detectable_gap_of_two_curves_is_detected(kind: str, runs: int) -> None:
     """Refuted with probability 0.9, so above the 1e-6 quantile; at half the gap, which is the control, below it."""
     n, rng, t = 10**5, np.random.default_rng(13), np.linspace(-1.5, 2.5, 9)
-    same = EmpiricalTradeOff.from_counts(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1.0)), n)
+    same = EmpiricalTradeOff(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1.0)), n)
     plan, wrong = compare_curves(same, same, kind=kind), has("REFUTED", 1e-3, kind=kind)
     counts = [compared(shifted(1.0 + gap, 1.0, n=n, at=t), wrong)(rng, runs)[0] for gap in (plan.detectable_gap, 0.5 * plan.detectable_gap)]  # fmt: skip
     assert counts[0] >= binom.ppf(1e-6, runs, 0.9) > counts[1]

@@ -61,7 +61,7 @@ STATEMENT = mi.referee.Statement(
 @pytest.mark.parametrize(
     "call",
     [
-        lambda c: mi.EmpiricalTradeOff.from_counts([0.0], [50], 100, [20], 100, c),
+        lambda c: mi.EmpiricalTradeOff([0.0], [50], 100, [20], 100, c),
         lambda c: mi.EmpiricalTradeOff.from_scores(out_scores=[0.1, 0.2], in_scores=[0.3, 0.4], confidence=c),
         lambda c: mi.audit([0.1, 0.2], [0, 1], design="one-run", confidence=c),
         lambda c: mi.RunningAudit("mu=1", confidence=c),

@@ -86,9 +86,9 @@ THRESHOLDED = {
     "false_negatives": [2, 5],
 }
 THRESHOLDED |= {"in_games": 10, "confidence": 0.99}
-PAIR = mi.EmpiricalTradeOff.from_counts([0.0, 1.0], [5000, 1600], 10_000, [1600, 5000], 10_000)
+PAIR = mi.EmpiricalTradeOff([0.0, 1.0], [5000, 1600], 10_000, [1600, 5000], 10_000)
 FREE = mi.EmpiricalTradeOff.from_scores(out_scores=[0.0, 1.0, 2.0], in_scores=[1.0, 2.0, 3.0])
-ENDED = mi.EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
+ENDED = mi.EmpiricalTradeOff([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((4, 1)))
 COINS = np.random.default_rng(0).random(2000) < 0.5
 AUDITED = np.random.default_rng(1).normal(size=2000) + 2.0 * COINS
 CLUSTERS = {"cluster": np.arange(2000) // 4}
@@ -268,7 +268,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     )),
     (lambda: exact().compare(counted()), r"claim is Histogram.*counts.tradeoff\(\)"),
     (lambda: ENDED.compare(PAIR), "numbers of games fixed beforehand"),
-    (lambda: mi.EmpiricalTradeOff.from_counts([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((2, 2))), r"earlier_counts has shape \(2, 2\); it must have shape \(4, 1\)"),
+    (lambda: mi.EmpiricalTradeOff([0.0], [5], 10, [5], 10, earlier_counts=np.zeros((2, 2))), r"earlier_counts has shape \(2, 2\); it must have shape \(4, 1\)"),
     (lambda: PAIR.band([0.5, 1.5]), r"alpha is 1.5; it must lie in \[0, 1\]"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), mi.Exponential(1.0), n=2, target=[1.0]).exact(mi.ScalarProduct([0.0])), "n d = 2 terms are too few"),
     (lambda: mi.FixedTarget(mi.EmpiricalMean(), fair := mi.Bernoulli(0.5, d=40_000), n=10**4, target=np.ones(40_000)).exact(mi.LikelihoodRatio(mi.EmpiricalMean(), fair, 10**4)), "tables of 40,000 coordinates with 1,0"),
@@ -584,7 +584,7 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         (([1.0], [np.nan]), "in_scores holds NaN"),
         (([1.0], [2.0], 1.0), "confidence is 1.0"),
     ]),
-    (lambda a: mi.EmpiricalTradeOff.from_counts(**THRESHOLDED | a), [
+    (lambda a: mi.EmpiricalTradeOff(**THRESHOLDED | a), [
         ({"thresholds": [0.0, 0.0]}, "thresholds falls or stays at index 1"),
         ({"thresholds": [0.0, np.inf]}, "thresholds holds inf"),
         ({"thresholds": [0.0]}, "false_positives has 2 entries; it must have an entry per threshold, 1"),

@@ -96,7 +96,7 @@ class RunningAudit(Printed):
         """The attack's curve with intervals and lower bounds that hold at every number of scores at once; None before each world has a score beyond the pilot."""
         if not self._seen.all():
             return None
-        return EmpiricalTradeOff.from_counts(
+        return EmpiricalTradeOff(
             self._thresholds,
             self._beyond[0],
             int(self._seen[0]),

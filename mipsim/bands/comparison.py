@@ -11,7 +11,6 @@ from html import escape
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim._printed import Printed, at_most, ceiling, enough, floor, shown, shown_risk
 from mipsim._validation import choice, number
@@ -368,16 +367,6 @@ class Comparison(AbstractComparison):
         low, high = ends(self.low, self.high)
         used = self.used & stronger & weaker
         return replace(self, low=low, high=high, used=used, one_sided=lambda: ends(*self.one_sided_ends))
-
-    def detectable_gap_at(self, alpha: float) -> float:
-        """The gap that is detected with probability 0.9 at the FPR `alpha`; inf outside `alpha_range`."""
-        a = number("alpha", alpha, 0.0, 1.0)
-        low, high = self.alpha_range
-        if not low <= a <= high:
-            return math.inf
-        order = np.argsort(self.alpha[self.used], kind="stable")
-        at = ndtri(self.alpha[self.used])[order]
-        return float(np.interp(ndtri(a), at, self.detectable_gaps[self.used][order]))
 
     @property
     def _separates(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.special import ndtri
@@ -77,18 +78,6 @@ class CurveBand:
             object.__setattr__(self, name, walked)
 
     @classmethod
-    def of(
-        cls,
-        out: CountedRates,
-        inside: CountedRates,
-        failure_probability: float,
-        single: np.ndarray | None = None,
-    ) -> CurveBand:
-        """Clopper-Pearson's band of the FPRs `out` and the FNRs `inside` at K thresholds that were fixed before the games; half of the risk to each."""
-        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
-        return cls(*out.bounds(risk / 2), *inside.bounds(risk / 2), single)
-
-    @classmethod
     def from_counts(
         cls,
         false_positives: object,
@@ -98,10 +87,12 @@ class CurveBand:
         failure_probability: float,
         single: np.ndarray | None = None,
     ) -> CurveBand:
-        """The band of plain games, from their counts at each threshold."""
+        """Clopper-Pearson's band at K thresholds that were fixed before the games; half of the risk to each class."""
+        risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
         out = class_counts("false_positives", false_positives, "out_games", out_games)
         inside = class_counts("false_negatives", false_negatives, "in_games", in_games)
-        return cls.of(CountedRates(*out), CountedRates(*inside), failure_probability, single)
+        bounds = (CountedRates(*rates).bounds(risk / 2) for rates in (out, inside))
+        return cls(*chain(*bounds), single)
 
     def lower(self, alpha: object) -> np.ndarray:
         """A lower bound of the FNR at each FPR, any shape: the points (alpha_low, beta_low) joined as `_joined` says."""
@@ -214,7 +205,3 @@ class CurveBand:
         ratio = math.exp(number("epsilon", epsilon, 0.0, 700.0))
         pairs = (self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)
         return max(0.0, *(float((1.0 - other - ratio * item).max()) for item, other in pairs))
-
-    def eta_lower(self) -> float:
-        """A lower bound of eta: some test guesses the world right with probability at least 1/2 + eta."""
-        return 0.5 * self.advantage_interval()[0]

@@ -152,7 +152,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
     Examples:
-        >>> curve = EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+        >>> curve = EmpiricalTradeOff([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
         >>> print(curve)
         empirical trade-off at 2 thresholds, confidence 0.999
           FPR range         [0.158, 0.5]
@@ -214,32 +214,6 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
             if name == "tradeoff":
                 hint = "; it is the curve already: leave out .tradeoff(...), whose place is after play"
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
-
-    @classmethod
-    def from_counts(
-        cls,
-        thresholds: Any,
-        false_positives: Any,
-        out_games: int,
-        false_negatives: Any,
-        in_games: int,
-        confidence: float = 0.999,
-        *,
-        finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-        earlier_counts: np.ndarray | None = None,
-        precision: str = "",
-    ) -> EmpiricalTradeOff:
-        """Build the curve from counts in any array-like form.
-
-        Examples:
-            >>> EmpiricalTradeOff.from_counts([0.0], [3], 10, [20], 10)
-            Traceback (most recent call last):
-            ...
-            ValueError: false_negatives holds 20; it must hold whole numbers from 0 to in_games = 10
-        """
-        counts = false_positives, out_games, false_negatives, in_games
-        more = {"finer_counts": finer_counts, "earlier_counts": earlier_counts}
-        return cls(thresholds, *counts, confidence, **more, precision=precision)
 
     @classmethod
     def from_scores(
@@ -335,9 +309,15 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
         if self._mixed is not None:
             return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return CurveBand.of(self.out, self.inside, risk, single)
+            return self._counted_band(risk)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
+
+    def _counted_band(self, risk: float) -> CurveBand:
+        """Clopper-Pearson's band at thresholds that were fixed before the games; half of the risk to each world."""
+        return CurveBand(
+            *self.out.bounds(risk / 2), *self.inside.bounds(risk / 2), are_single(self.thresholds)
+        )
 
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
@@ -347,7 +327,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
 
         Examples:
             >>> import mipsim as mi
-            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> curve = mi.EmpiricalTradeOff([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
             >>> [bound.round(3).tolist() for bound in curve.band([0.1, 0.2, 0.6])]
             [[0.482, 0.146, 0.0], [1.0, 0.518, 0.172]]
         """
@@ -364,7 +344,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
 
         Examples:
             >>> import mipsim as mi
-            >>> curve = mi.EmpiricalTradeOff.from_counts([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
+            >>> curve = mi.EmpiricalTradeOff([0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000)
             >>> [bound.round(3).tolist() for bound in curve.tpr_interval([0.2, 0.6])]
             [[0.482, 0.828], [0.854, 1.0]]
         """
@@ -399,7 +379,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
             >>> below = np.stack([np.searchsorted(own, edges, "right") for own in scores])
             >>> counts = edges, games - below[0], below[1]
             >>> for finer in (None, counts):  # the advantage is 0.3829
-            ...     own = EmpiricalTradeOff.from_counts(
+            ...     own = EmpiricalTradeOff(
             ...         edges[few], counts[1][few], games, counts[2][few], games, 0.99, finer_counts=finer
             ...     )
             ...     print([round(end, 3) for end in own.advantage_interval()])
@@ -420,7 +400,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(rate - away, 0.0), np.minimum(rate + away, 1.0)]
         bands = (
-            CurveBand.of(self.out, self.inside, risk / 2.0, are_single(self.thresholds)),
+            self._counted_band(risk / 2.0),
             CurveBand(*ends, single=are_single(finest.thresholds)),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)
@@ -509,7 +489,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
         """The mechanism is not (epsilon, delta)-DP for any epsilon below this, >= 0; `delta` in [0, 1]; one-sided.
 
         Examples:
-            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> curve = EmpiricalTradeOff([0], [1000], 10_000, [1000], 10_000)
             >>> round(curve.epsilon_lower_bound(1e-5), 2)  # log 9 = 2.197 for ever more games
             2.1
         """
@@ -519,7 +499,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
         """The mechanism is not (epsilon, delta)-DP for any delta below this, >= 0; `epsilon` in [0, 700]; one-sided.
 
         Examples:
-            >>> curve = EmpiricalTradeOff.from_counts([0], [1000], 10_000, [1000], 10_000)
+            >>> curve = EmpiricalTradeOff([0], [1000], 10_000, [1000], 10_000)
             >>> round(curve.delta_lower_bound(1.0), 2)  # 0.9 - e 0.1 = 0.628 for ever more games
             0.59
         """
@@ -649,9 +629,9 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
         Examples:
             >>> from mipsim.tradeoff import GaussianTradeOff
             >>> counts = [0, 1], [500_000, 158_655], 10**6, [158_655, 500_000], 10**6
-            >>> EmpiricalTradeOff.from_counts(*counts).compare(GaussianTradeOff(1.0)).verdict
+            >>> EmpiricalTradeOff(*counts).compare(GaussianTradeOff(1.0)).verdict
             'CONFIRMED'
-            >>> attacker = EmpiricalTradeOff.from_counts([0], [500_000], 10**6, [158_655], 10**6)
+            >>> attacker = EmpiricalTradeOff([0], [500_000], 10**6, [158_655], 10**6)
             >>> print(attacker.compare(GaussianTradeOff(1.5), kind="upper_bound_on_power"))
             CONFIRMED as an upper bound on power: GaussianTradeOff(mu=1.5)
               means                at an observed FPR of 0.5, this attack is stronger than the claim by at most 0.02 probits; wrong with probability at most 0.001. Other FPRs and other attacks are not covered

@@ -180,7 +180,7 @@ def family_lower_bound(
     chosen after the scores, ties are allowed, and the law of the scores is arbitrary.
 
     A score with few values loses up to the spacing of the ranks, 0.08 probits at 10,000 games: if its values are known
-    beforehand, fixed thresholds give more (`EmpiricalTradeOff.from_counts`).
+    beforehand, fixed thresholds give more (`EmpiricalTradeOff`).
 
     Statistic. For ranks i (96 of 1..n0, evenly spaced in probits and fixed by n0 alone) and j, the pair (i, j) is *reached* if some threshold has
     at most i - 1 false positives and at most j - 1 false negatives. Each pair has a value v(i, j) =

@@ -108,7 +108,7 @@ def compare_curves(
         >>> def curve(mu, n=10**8):
         ...     t = np.linspace(-3.0, 5.0, 33)
         ...     x, y = n * ndtr(-t), n * ndtr(t - mu)
-        ...     return EmpiricalTradeOff.from_counts(t, x.round(), n, y.round(), n)
+        ...     return EmpiricalTradeOff(t, x.round(), n, y.round(), n)
         >>> compare_curves(curve(2.0), curve(1.0)).verdict, compare_curves(curve(1.0), curve(2.0)).verdict
         ('CONFIRMED', 'REFUTED')
     """

@@ -102,7 +102,7 @@ class Histogram:
         above, below = self.games - np.cumsum(self.out)[:-1], np.cumsum(self.inside)[:-1]
         n = self.games
         earlier = self._pilot_counts()[:, pick] if anytime or "until" in self.manifest else None
-        return EmpiricalTradeOff.from_counts(
+        return EmpiricalTradeOff(
             self.edges[pick],
             above[pick],
             n,

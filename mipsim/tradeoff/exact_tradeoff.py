@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mipsim._printed import ceiling, printed, shown
-from mipsim.tradeoff.base import AbstractTradeOff, rates
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
 from mipsim.tradeoff.display import PRINTED_FPRS
 from mipsim.tradeoff.partition import Partition
@@ -256,10 +256,6 @@ class ExactTradeOff(AbstractTradeOff):
             low, high = (np.log(end) for end in self._known(rate))
             exact = np.log(rate)
         return np.where(ends, exact, lowered(low)), np.where(ends, exact, raised(high))
-
-    def score_at(self, alpha: object) -> np.ndarray:
-        """The threshold of the test at FPR `alpha` (any shape): the least x with P_out(score > x) <= alpha."""
-        return self.law.threshold_at(rates("alpha", alpha))
 
     def _test(self, alpha: np.ndarray, *, merged: bool) -> tuple[np.ndarray, np.ndarray]:
         """(FNR, TPR) of the distribution's randomised test at an FPR."""

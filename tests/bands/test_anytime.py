@@ -140,7 +140,7 @@ def test_the_quick_look_agrees_with_the_intervals() -> None:
 def test_every_number_of_a_curve_is_wider() -> None:
     counts = [0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000
     fixed, anytime = (
-        EmpiricalTradeOff.from_counts(*counts, earlier_counts=e) for e in (None, np.zeros((4, 2)))
+        EmpiricalTradeOff(*counts, earlier_counts=e) for e in (None, np.zeros((4, 2)))
     )
     intervals = [(curve.advantage_interval(), curve.auc_interval(), curve.compare(GaussianTradeOff(1.0)).interval) for curve in (fixed, anytime)]  # fmt: skip
     for (low, high), (least, most) in zip(*intervals, strict=True):
@@ -153,7 +153,7 @@ def test_every_number_of_a_curve_is_wider() -> None:
 
 def test_an_exact_law_of_this_size_is_held_against_the_counts() -> None:
     counts = [50_000], 100_000, [15_866], 100_000
-    curve = EmpiricalTradeOff.from_counts([0], *counts, earlier_counts=np.zeros((4, 1)))
+    curve = EmpiricalTradeOff([0], *counts, earlier_counts=np.zeros((4, 1)))
     right, wrong = (
         curve.compare(GaussianTradeOff(1.0), 0.1, finite_size=GaussianTradeOff(mu)) for mu in (1.0, 1.05)
     )

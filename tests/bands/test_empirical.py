@@ -16,7 +16,7 @@ T = np.linspace(-2.0, 3.0, 16)
 
 def curve(mu: float = 1.0, games: int = 100_000, t: np.ndarray = T, **settings) -> EmpiricalTradeOff:
     x, y = np.round(games * ndtr(-t)), np.round(games * ndtr(t - mu))
-    return EmpiricalTradeOff.from_counts(t, x, games, y, games, **settings)
+    return EmpiricalTradeOff(t, x, games, y, games, **settings)
 
 
 def scores(games: int, seed: int = 0, mu: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +29,7 @@ def curve_of(out, inside, confidence: float = 0.999, **settings) -> EmpiricalTra
 
 
 def test_frequencies_are_those_of_the_counts_and_counts_those_of_the_scores() -> None:
-    c = EmpiricalTradeOff.from_counts([0, 1], [3.0, 1.0], 10, (2, 9), 20)
+    c = EmpiricalTradeOff([0, 1], [3.0, 1.0], 10, (2, 9), 20)
     assert (c.alpha.tolist(), c.beta.tolist()) == ([0.3, 0.1], [0.1, 0.45])
     assert c.false_positives.dtype == c.false_negatives.dtype == np.int64
     free = curve_of([0.0, 1.0, 1.0, 3.0], [1.0, 2.0], 0.99)
@@ -98,9 +98,9 @@ def test_the_band_and_the_numbers_hold_the_curve_they_were_made_from() -> None:
 
 def test_no_interval_is_0_to_1_without_a_reason() -> None:
     """Thresholds that separate nothing, and games that are too few."""
-    nothing = EmpiricalTradeOff.from_counts([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)
-    few = EmpiricalTradeOff.from_counts(T, [2] * 8 + [0] * 8, 3, [0] * 8 + [3] * 8, 3)
-    single = EmpiricalTradeOff.from_counts([0.0], [1], 1, [0], 1)
+    nothing = EmpiricalTradeOff([0.0, 1.0], [1000, 0], 1000, [0, 1000], 1000)
+    few = EmpiricalTradeOff(T, [2] * 8 + [0] * 8, 3, [0] * 8 + [3] * 8, 3)
+    single = EmpiricalTradeOff([0.0], [1], 1, [0], 1)
     for c, reason in (
         (nothing, "no threshold has scores of the same world on both sides"),
         (few, "3 and 3 games are too few"),
@@ -121,7 +121,7 @@ def test_lower_bounds_of_scores_are_one_sided_and_beat_the_two_sided_band() -> N
     """The review's case: 1000 scores, mu = 1/2; the band of both sides at 5% gave .289 on average."""
     curve = curve_of(*scores(1000, mu=0.5), confidence=0.95)
     assert curve.curve_band.mu_lower() < curve.mu_lower_bound() < 0.6
-    assert curve.curve_band.eta_lower() < curve.eta_lower_bound()
+    assert curve.curve_band.advantage_interval()[0] < curve.advantage_lower_bound()
     assert curve.curve_band.epsilon_lower(0.01) < curve.epsilon_lower_bound(0.01)
     assert curve.auc_interval()[0] < curve.auc_lower_bound() < 0.7
     assert (
@@ -165,4 +165,4 @@ def test_the_plotted_band_is_the_band() -> None:
     assert np.logical_or.reduce([np.isclose(inside[:, 1], edge, atol=1e-12) for edge in edges]).all()
     assert {line.get_label() for line in ax.lines} == {"played", "claimed", "blind guess"}
     for x, y in (([0], [0]), ([10], [10]), ([10], [0]), ([0], [10])):
-        EmpiricalTradeOff.from_counts([0.0], x, 10, y, 10).plot(GaussianTradeOff(0.0)).canvas.draw()
+        EmpiricalTradeOff([0.0], x, 10, y, 10).plot(GaussianTradeOff(0.0)).canvas.draw()

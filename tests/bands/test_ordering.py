@@ -15,7 +15,7 @@ T = np.linspace(-2.0, 4.0, 33)
 
 def curve(mu: float, games: int = 10**6, t: np.ndarray = T) -> EmpiricalTradeOff:
     x, y = np.round(games * ndtr(-t)), np.round(games * ndtr(t - mu))
-    return EmpiricalTradeOff.from_counts(t, x, games, y, games)
+    return EmpiricalTradeOff(t, x, games, y, games)
 
 
 FINE = np.linspace(-3.0, 4.0, 257)
@@ -26,7 +26,7 @@ MANY = partial(curve, games=10**8)
 def crossing(games: int = 10**6) -> EmpiricalTradeOff:
     """A score of larger spread in the "in" world wins at low FPR and loses at high FPR."""
     x = np.round(games * ndtr(-T))
-    return EmpiricalTradeOff.from_counts(T, x, games, np.round(games * ndtr((T - 1.0) / 1.5)), games)
+    return EmpiricalTradeOff(T, x, games, np.round(games * ndtr((T - 1.0) / 1.5)), games)
 
 
 def apart(t: list[float]) -> tuple[Any, Any]:
@@ -167,9 +167,7 @@ def test_ends_at_a_single_threshold_miss_at_most_as_stated_and_at_least_a_fifth_
     """mu = 0.15 against -0.15, where the bounds of all FPRs are those of the threshold."""
 
     def end(counts: np.ndarray) -> float:
-        first, two = (
-            EmpiricalTradeOff.from_counts([0.0], [x], N, [y], N) for x, y in (counts[:2], counts[2:])
-        )
+        first, two = (EmpiricalTradeOff([0.0], [x], N, [y], N) for x, y in (counts[:2], counts[2:]))
         return compare_curves(first, two, failure_probability=risk, independent=independent).interval[1]
 
     rates = [0.5, float(ndtr(-0.15)), 0.5, float(ndtr(0.15))]
@@ -182,8 +180,8 @@ def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_le
 
     def low(counts: np.ndarray) -> float:
         x, y, v, w = (np.array([k]) for k in counts)
-        first = EmpiricalTradeOff.from_counts([0.0], x, N, y, N)
-        two = EmpiricalTradeOff.from_counts([0.0, 1.0], np.append(2 * v, v), N, np.append(w, w + N // 5), N)
+        first = EmpiricalTradeOff([0.0], x, N, y, N)
+        two = EmpiricalTradeOff([0.0, 1.0], np.append(2 * v, v), N, np.append(w, w + N // 5), N)
         result = compare_curves(
             first, two, kind="upper_bound_on_power", failure_probability=1e-3, independent=True
         )
@@ -197,7 +195,7 @@ def test_refutations_at_a_thousandth_are_at_most_as_frequent_as_stated_and_at_le
 def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     """Its curve lies above the diagonal, and few thresholds leave chords that are below the curve of the same mu."""
     n, z = 10**8, np.array([-2.5, 2.5])
-    worse = EmpiricalTradeOff.from_counts(z, np.round(n * ndtr(-z)), n, np.round(n * ndtr(z + 1.0)), n)
+    worse = EmpiricalTradeOff(z, np.round(n * ndtr(-z)), n, np.round(n * ndtr(z + 1.0)), n)
     result = compare_curves(worse, curve(0.0, n), kind="upper_bound_on_power", tolerance=2.0)
     middle = int(np.argmin(np.abs(result.alpha - 0.5) + result.tested))
     beta = float(np.interp(result.alpha[middle], ndtr(-z)[::-1], ndtr(z + 1.0)[::-1]))

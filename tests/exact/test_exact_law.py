@@ -190,7 +190,7 @@ def test_the_magnitude_is_a_chi_square(rate: float) -> None:
     curve = game(WHITE, sampling_rate=rate).exact(mi.Magnitude())
     x = stats.chi2.isf(ALPHA, 3)
     truth = rate * stats.ncx2.sf(x, 3, LAMBDA) + (1 - rate) * ALPHA
-    np.testing.assert_allclose(curve.law.sf(curve.score_at(ALPHA), inside=True), truth, rtol=1e-8)
+    np.testing.assert_allclose(curve.law.sf(curve.law.threshold_at(ALPHA), inside=True), truth, rtol=1e-8)
     assert not np.allclose(truth, stats.ncx2.sf(x, 3, 1.001 * LAMBDA + (rate < 1.0)), rtol=1e-8)
     low, high = curve.tpr_bounds(ALPHA)
     assert ((low <= truth) & (truth <= high)).all()

@@ -18,7 +18,7 @@ def exact() -> mi.AbstractTradeOff:
 
 def played() -> mi.EmpiricalTradeOff:
     t, n = np.linspace(-2, 5, 24), 10_000
-    return mi.EmpiricalTradeOff.from_counts(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1.0)), n)
+    return mi.EmpiricalTradeOff(t, np.round(n * ndtr(-t)), n, np.round(n * ndtr(t - 1.0)), n)
 
 
 @pytest.mark.parametrize("made", [exact, played])

@@ -96,7 +96,7 @@ def empirical(value: Played | Samplers, games: int, seed: int, confidence: float
     out, inside = (np.sort(value.draw(world, (seed, 2), games)) for world in (False, True))
     above = games - np.searchsorted(out, t, side="right")
     below = np.searchsorted(inside, t, side="right")
-    return EmpiricalTradeOff.from_counts(t, above, games, below, games, confidence)
+    return EmpiricalTradeOff(t, above, games, below, games, confidence)
 
 
 def estimated(
