@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from scipy.special import ndtri
@@ -91,8 +90,7 @@ class CurveBand:
         risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
         out = class_counts("false_positives", false_positives, "out_games", out_games)
         inside = class_counts("false_negatives", false_negatives, "in_games", in_games)
-        bounds = (CountedRates(*rates).bounds(risk / 2) for rates in (out, inside))
-        return cls(*chain(*bounds), single)
+        return cls(*CountedRates(*out).bounds(risk / 2), *CountedRates(*inside).bounds(risk / 2), single)
 
     def lower(self, alpha: object) -> np.ndarray:
         """A lower bound of the FNR at each FPR, any shape: the points (alpha_low, beta_low) joined as `_joined` says."""

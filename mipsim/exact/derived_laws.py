@@ -29,36 +29,34 @@ class MixedLaw(AbstractScoreLaw):
     # of their "in" laws; what they miss of 1 is the chance of the "out" law itself: the target takes no part
     weights: tuple[float, ...]
 
+    @property
+    def _parts(self) -> list[tuple[float, AbstractScoreLaw, bool]]:
+        """(Chance, law, its world) of all that the world "in" is a mixture of."""
+        parts = [(weight, law, True) for weight, law in zip(self.weights, self.laws, strict=True)]
+        rest = 1.0 - fsum(self.weights)
+        return [*parts, (rest, self.laws[0], False)] if rest > 0.0 else parts
+
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        return self._mixed([law.log_tail for law in self.laws], threshold, inside, upper)
+        return self._mixed(lambda law, world: law.log_tail(threshold, inside=world, upper=upper), inside)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        return self._mixed([law.log_tail_with_ties for law in self.laws], threshold, inside, upper)
+        return self._mixed(
+            lambda law, world: law.log_tail_with_ties(threshold, inside=world, upper=upper), inside
+        )
 
-    def _mixed(
-        self, tails: list[Callable[..., np.ndarray]], threshold: Thresholds, inside: bool, upper: bool
-    ) -> np.ndarray:
+    def _mixed(self, tail: Callable[[AbstractScoreLaw, bool], np.ndarray], inside: bool) -> np.ndarray:
         if not inside:
-            return tails[0](threshold, inside=False, upper=upper)
-        terms = [
-            log(w) + tail(threshold, inside=True, upper=upper)
-            for w, tail in zip(self.weights, tails, strict=True)
-        ]
-        if (rest := 1.0 - fsum(self.weights)) > 0.0:
-            terms.append(log(rest) + tails[0](threshold, inside=False, upper=upper))
+            return tail(self.laws[0], False)
+        terms = [log(weight) + tail(law, world) for weight, law, world in self._parts]
         return np.minimum(np.logaddexp.reduce(terms), 0.0)
 
     def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         if not inside:
             return self.laws[0].tail_bounds(threshold, inside=False)
-        parts = [law.tail_bounds(threshold, inside=True) for law in self.laws]
-        weights, rest = list(self.weights), 1.0 - fsum(self.weights)
-        if rest > 0.0:
-            parts, weights = [*parts, self.laws[0].tail_bounds(threshold, inside=False)], [*weights, rest]
-        ends = [
-            np.logaddexp.reduce([log(w) + part[k] for w, part in zip(weights, parts, strict=True)])
-            for k in range(4)
+        parts = [
+            (log(weight), law.tail_bounds(threshold, inside=world)) for weight, law, world in self._parts
         ]
+        ends = [np.logaddexp.reduce([weight + part[k] for weight, part in parts]) for k in range(4)]
         low, high = ([end + sign * _ROUNDING for end in ends] for sign in (-1.0, 1.0))
         return CurveBounds(lowered(low[0]), raised(high[1]), lowered(low[2]), raised(high[3]))
 
@@ -85,39 +83,33 @@ class MixedLaw(AbstractScoreLaw):
         """Means over the laws, with what rounding makes of their tails."""
         if not inside:
             return self.laws[0].bends(low, high, inside=False)
-        parts = [law.bends(low, high, inside=True) for law in self.laws]
-        parts.append(self.laws[0].bends(low, high, inside=False))
-        total = [np.zeros(np.shape(low)), np.full(np.shape(low), _ROUNDING)]
-        for part, weight in zip(parts, (*self.weights, max(0.0, 1.0 - fsum(self.weights))), strict=True):
-            if part is None:
+        bend, error = np.zeros(np.shape(low)), np.full(np.shape(low), _ROUNDING)
+        for weight, law, world in self._parts:
+            if (part := law.bends(low, high, inside=world)) is None:
                 return None
-            total = [
-                so_far + weight * (1.0 + _ROUNDING) * item for so_far, item in zip(total, part, strict=True)
-            ]
-        return total[0], total[1]
+            share = weight * (1.0 + _ROUNDING)
+            bend, error = bend + share * part[0], error + share * part[1]
+        return bend, error
 
     def log_ratios(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Means over the laws; that of the "out" law to itself is 1."""
-        parts = [part for law in self.laws if (part := law.log_ratios(low, high)) is not None]
-        if len(parts) < len(self.laws):
-            return None
-        logs = [log(w) for w in self.weights]
-        if (rest := 1.0 - fsum(self.weights)) > 0.0:
-            parts, logs = [*parts, (np.zeros(np.shape(low)), np.zeros(np.shape(low)))], [*logs, log(rest)]
-        ends = [
-            np.logaddexp.reduce([w + part[k] for w, part in zip(logs, parts, strict=True)]) for k in (0, 1)
-        ]
-        return ends[0] - _ROUNDING, ends[1] + _ROUNDING
+        ends: list[tuple[np.ndarray, np.ndarray]] = []
+        for weight, law, world in self._parts:
+            part = law.log_ratios(low, high) if world else (np.zeros(np.shape(low)),) * 2
+            if part is None:
+                return None
+            ends.append((log(weight) + part[0], log(weight) + part[1]))
+        least, most = (np.logaddexp.reduce(each) for each in zip(*ends, strict=True))
+        return least - _ROUNDING, most + _ROUNDING
 
     def auc_bounds(self) -> tuple[float, float] | None:
         """A mean over the laws; against a score of the same world it is 1/2."""
-        parts = [law.auc_bounds() for law in self.laws]
-        ends = [0.5 * max(0.0, 1.0 - fsum(self.weights))] * 2
-        for part, weight in zip(parts, self.weights, strict=True):
-            if part is None:
+        least = most = 0.0
+        for weight, law, world in self._parts:
+            if (part := law.auc_bounds() if world else (0.5, 0.5)) is None:
                 return None
-            ends = [end + weight * item for end, item in zip(ends, part, strict=True)]
-        return max(0.0, ends[0] - _ROUNDING), min(1.0, ends[1] + _ROUNDING)
+            least, most = least + weight * part[0], most + weight * part[1]
+        return max(0.0, least - _ROUNDING), min(1.0, most + _ROUNDING)
 
     def support(self) -> np.ndarray | None:
         each = [result for law in self.laws if (result := law.support()) is not None]
