@@ -3,14 +3,13 @@
 import numpy as np
 
 from mipsim._validation import finite_vector
-from mipsim.tradeoff.base import AbstractTradeOff, rates
-from mipsim.tradeoff.bounds import CurveBounds, Vertices
-from mipsim.tradeoff.points import ROUNDING, checked_corners, first_loss, interpolated, vertices_of
-from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
-from mipsim.tradeoff.sure_mass import SureMass, outward
+from mipsim.tradeoff.base import rates
+from mipsim.tradeoff.points import ROUNDING, checked_corners
+from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sure_mass import outward
 
 
-class PiecewiseLinearTradeOff(AbstractTradeOff):
+class PiecewiseLinearTradeOff(SampledTradeOff):
     """The convex polygon through the points (alpha[i], beta[i]); randomising between two tests walks an edge.
 
     Args:
@@ -31,40 +30,16 @@ class PiecewiseLinearTradeOff(AbstractTradeOff):
         ValueError: beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha
     """
 
-    alpha: np.ndarray
-    corners: np.ndarray
-
     def __init__(self, alpha: object, beta: object) -> None:
         a = finite_vector("alpha", alpha)
-        b = finite_vector("beta", beta, a.size)
-        rates("beta", b)
+        b = rates("beta", finite_vector("beta", beta, a.size))
         if a.size and abs(a[-1] - 1.0) <= ROUNDING:
             a = np.append(a[:-1], 1.0)
         if b.size and b[-1] <= ROUNDING:
             b = np.append(b[:-1], 0.0)
         retained = checked_corners(a, b)
-        self.alpha, self.corners = a[retained], b[retained]
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return interpolated(log_fpr, self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)
-
-    def is_convex(self) -> bool:
-        return True
-
-    def inverse(self) -> AbstractTradeOff:
-        return turned_over(through_corners(self))
-
-    def _sure_mass(self, *, inside: bool = True) -> SureMass:
-        (mass, _) = through_corners(self)._sure_mass(inside=inside)
-        return outward(mass, mass)
-
-    def vertices(self) -> Vertices:
-        return vertices_of(self.alpha, 1.0 - self.alpha, self.corners, 1.0 - self.corners)
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        return first_loss(self.alpha, 1.0 - self.corners)
-
-
-def through_corners(curve: PiecewiseLinearTradeOff) -> SampledTradeOff:
-    """The same polygon with all four rates of its corners."""
-    return SampledTradeOff.from_points(curve.alpha, 1.0 - curve.alpha, curve.corners, 1.0 - curve.corners)
+        a, b = a[retained], b[retained]
+        end = int(np.argmax(b <= 0.0)) + 1  # beyond the first zero the curve stays there
+        self.alpha, self.corners = a[:end], b[:end]
+        self.complement, self.tpr = 1.0 - self.alpha, 1.0 - self.corners
+        self.sure = outward(*[float(self.tpr[0])] * 2), outward(*[float(self.complement[-1])] * 2)

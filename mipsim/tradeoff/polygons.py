@@ -12,7 +12,6 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, LEAST_NORMAL
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff, through_corners
 from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
 from mipsim.tradeoff.sampled import SampledTradeOff, mixed
@@ -33,8 +32,6 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
     match curve:
         case SampledTradeOff():
             return curve
-        case PiecewiseLinearTradeOff():
-            return through_corners(curve)
         case GaussianTradeOff(mu=0.0):
             ends = np.array([0.0, 1.0])
             return SampledTradeOff.from_points(ends, ends[::-1], ends[::-1], ends)

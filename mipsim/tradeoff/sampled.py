@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 import numpy as np
 
 from mipsim._validation import finite_vector
@@ -47,9 +49,9 @@ class SampledTradeOff(AbstractTradeOff):
     """
 
     alpha: np.ndarray
-    complement: np.ndarray
+    complement: np.ndarray = field(repr=False)
     corners: np.ndarray
-    tpr: np.ndarray
+    tpr: np.ndarray = field(repr=False)
     slack: float = 0.0
     """Relative error of each corner, in the smaller of a rate and its complement; the bounds hold with it."""
     lost: float = 0.0
@@ -57,7 +59,7 @@ class SampledTradeOff(AbstractTradeOff):
     steepest: float = -np.inf
     flattest: float = np.inf
     """The largest and the least privacy loss of the edges that are lost."""
-    sure: tuple[SureMass, SureMass] | None = None
+    sure: tuple[SureMass, SureMass] | None = field(default=None, repr=False)
     """The masses that reveal "in" and "out", where they are known to more digits than the corners."""
     way: AbstractTradeOff | None = None
     """Of a hull of both directions the curve of the first; see `symmetrized`."""
@@ -73,7 +75,6 @@ class SampledTradeOff(AbstractTradeOff):
         self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
         self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
         self.complement = 1.0 - self.alpha
-        self.slack, self.lost, self.steepest, self.flattest = 0.0, 0.0, -np.inf, np.inf
         checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
 
     @classmethod
