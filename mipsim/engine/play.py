@@ -4,16 +4,14 @@ import os
 from collections.abc import Callable
 from typing import Any, Never
 
-from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.bands.comparison import Comparison
-from mipsim.engine.executors import Recipe
-from mipsim.engine.fidelity import check_game, check_shapes
+from mipsim.engine.fidelity import check_game
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.options import Options
-from mipsim.engine.run import Column, Run
+from mipsim.engine.run import play_attacks
 from mipsim.engine.until import Until
 from mipsim.games.base import AbstractGame
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -97,29 +95,10 @@ def play(
     """
     for name in others:
         raise TypeError(f"play has no argument {name!r}{_ELSEWHERE.get(name, '')}")
-    options = Options.checked(
-        games,
-        seed,
-        edges=edges,
-        fidelity=fidelity,
-        precision=precision,
-        chunk=chunk,
-        progress=progress,
-        workers=workers,
-        devices=devices,
-        checkpoint=checkpoint,
-        shard=shard,
-        executor=executor,
-        until=until,
-    )
-    known = as_attack(attack)
-    with run_in(options.precision):
-        with exact_scope():
-            check_shapes(check_game(game), known, fidelity)
-        recipe = Recipe(game, (known,), fidelity, options.precision)
-        (counts,) = Run(
-            options, recipe.sampler(), [Column(game, known, checkpoint=options.checkpoint)], recipe
-        ).play()
+    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
+    where = dict[str, Any](workers=workers, devices=devices, checkpoint=checkpoint, executor=executor)
+    options = Options.checked(games, seed, shard=shard, until=until, **how, **where)
+    (counts,) = play_attacks(options, check_game(game), [as_attack(attack)])
     return counts
 
 

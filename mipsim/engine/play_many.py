@@ -15,11 +15,10 @@ from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.counting import on_device
 from mipsim.engine.describe import array_digest
-from mipsim.engine.executors import Recipe
 from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.options import Options
-from mipsim.engine.run import Column, Run
+from mipsim.engine.run import Column, Run, play_attacks
 from mipsim.engine.samplers.multi_score import many_targets_sampler
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
@@ -185,25 +184,11 @@ def play_many(
         raise ValueError(
             f"attacks is {given}; it must be a sequence of at least 1 attack, or a dict from names to attacks"
         )
-    settings = {
-        "edges": edges,
-        "fidelity": fidelity,
-        "precision": precision,
-        "chunk": chunk,
-        "progress": progress,
-        "workers": workers,
-    }
-    options = Options.checked(
-        whole("games", games, 1), seed, fidelities=_FIDELITIES, executor=executor, **settings
-    )
-    known = [as_attack(attack) for attack in attacks]
-    with run_in(options.precision):
-        with exact_scope():
-            for attack in known:
-                check_shapes(game, attack, fidelity)
-        recipe = Recipe(game, tuple(known), fidelity, options.precision, stacked=True)
-        run = Run(options, recipe.sampler(), [Column(game, attack) for attack in known], recipe)
-        return ManyHistogram(tuple(run.play()), names=names)
+    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
+    how |= {"workers": workers, "fidelities": _FIDELITIES}
+    options = Options.checked(whole("games", games, 1), seed, executor=executor, **how)
+    counts = play_attacks(options, game, [as_attack(attack) for attack in attacks], stacked=True)
+    return ManyHistogram(tuple(counts), names=names)
 
 
 @interruptible
@@ -256,15 +241,9 @@ def play_targets(
         ManyHistogram(2 histograms of the same 1,000 games per world, and pooled)
     """
     member("game", game, FixedTarget, "a FixedTarget, which plays many targets")
-    settings = {
-        "edges": edges,
-        "fidelity": fidelity,
-        "precision": precision,
-        "chunk": chunk,
-        "progress": progress,
-        "workers": workers,
-    }
-    options = Options.checked(whole("games", games, 1), seed, fidelities=_FIDELITIES, **settings)
+    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
+    how |= {"workers": workers, "fidelities": _FIDELITIES}
+    options = Options.checked(whole("games", games, 1), seed, **how)
     points = finite_matrix("targets", targets, game.data.dimension)
     known = as_attack(attack)
     columns = [Column(FixedTarget(game.mechanism, game.data, game.n, z), known) for z in points]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from mipsim._family import runs_users_code
-from mipsim._precision import exact_scope
+from mipsim._precision import exact_scope, run_in
 from mipsim._progress import progress_line
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store, stored_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, CountRange, play_range
 from mipsim.engine.describe import array_digest, describe, versions
 from mipsim.engine.executors import SECONDS_PER_SHARD, Recipe, ShardCounter
-from mipsim.engine.fidelity import pilot_games
+from mipsim.engine.fidelity import check_shapes, pilot_games
 from mipsim.engine.histogram import Histogram
 from mipsim.engine.memory import WORTH_A_LOOK, fitting
 from mipsim.engine.options import Options
@@ -221,6 +221,19 @@ class Run:
                 ]
             placed.append((edges, text))
         return placed
+
+
+def play_attacks(
+    options: Options, game: AbstractGame, attacks: Sequence[AbstractAttack], *, stacked: bool = False
+) -> list[Histogram]:
+    """Play a game and count the scores of each attack; `stacked`: whether they are those of `play_many`."""
+    with run_in(options.precision):
+        with exact_scope():
+            for attack in attacks:
+                check_shapes(game, attack, options.fidelity)
+        recipe = Recipe(game, tuple(attacks), options.fidelity, options.precision, stacked)
+        columns = [Column(game, attack, checkpoint=options.checkpoint) for attack in attacks]
+        return Run(options, recipe.sampler(), columns, recipe).play()
 
 
 def _refuse_nan(
