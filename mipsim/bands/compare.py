@@ -157,23 +157,8 @@ def compare_rates(
 ) -> Comparison:
     """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
 
-    Args:
-        out: the FPRs; where any of the four cells has fewer than 25 games a threshold can refute, not confirm.
-        inside: the FNRs at the same thresholds.
-        claim: the claimed trade-off function.
-        failure_probability: for all K thresholds together, in (0, 1).
-        tolerance: as in `compare_counts`.
-        least_rate: as in `compare_counts`.
-        finite_size: as in `compare_counts`.
-        kind: as in `compare_counts`.
-        mixed: the same rates with their mixtures, for intervals that hold at every number of games at once.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> out, inside = CountedRates([1587], 10_000), CountedRates([5000], 10_000)
-        >>> result = compare_rates(out, inside, GaussianTradeOff(1.0), tolerance=0.25)
-        >>> result.verdict, [round(end, 2) for end in result.interval]
-        ('CONFIRMED', [-0.07, 0.07])
+    Where any of the four cells has fewer than 25 games a threshold can refute, not confirm. `mixed`: the same rates with their mixtures, for
+    intervals that hold at every number of games at once; the others as in `compare_counts`.
     """
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)

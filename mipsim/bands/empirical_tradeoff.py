@@ -6,7 +6,7 @@ import math
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, overload
 
@@ -82,12 +82,10 @@ _KNOWN_IN_PARTS = {
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What games counted at K thresholds: the first five fields of `EmpiricalTradeOff`, checked once for whatever thresholds.
-
-    Examples:
-        >>> counts = Counts(np.array([0, 1]), np.array([5, 2]), 10, np.array([1, 6]), 12)
-        >>> counts.out.rate.tolist(), counts.inside.rate.round(2).tolist()
-        ([0.5, 0.2], [0.08, 0.5])
+    """What games counted at K thresholds.
+    >>> counts = Counts(np.array([0, 1]), np.array([5, 2]), 10, np.array([1, 6]), 12)
+    >>> counts.out.rate.tolist(), counts.inside.rate.round(2).tolist()
+    ([0.5, 0.2], [0.08, 0.5])
     """
 
     thresholds: np.ndarray
@@ -109,22 +107,26 @@ class Counts:
             raise ValueError("false_positives rise with the threshold; they must not increase")
         if (np.diff(y) < 0).any():
             raise ValueError("false_negatives fall as the threshold rises; they must not decrease")
-        for name, value in zip(self.__dataclass_fields__, (thresholds, x, n0, y, n1), strict=True):
+        for name, value in zip(self.__dataclass_fields__, (thresholds, x, n0, y, n1), strict=False):
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def out(self) -> CountedRates:
-        """The FPRs."""
+        """The FPRs at the thresholds."""
         return CountedRates(self.false_positives, self.out_games)
 
-    @property
+    @cached_property
     def inside(self) -> CountedRates:
-        """The FNRs."""
+        """The FNRs at the thresholds."""
         return CountedRates(self.false_negatives, self.in_games)
+
+    @property
+    def _counts(self) -> tuple[np.ndarray, int, np.ndarray, int]:
+        return self.false_positives, self.out_games, self.false_negatives, self.in_games
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EmpiricalTradeOff(Printed, DisplayedCurve):
+class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     """Counts of false positives and false negatives at K thresholds, fixed before the games unless stated otherwise.
 
     The `band` holds at all thresholds at once with `confidence`. The `advantage_interval` and the `auc_interval` each hold with
@@ -146,8 +148,6 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
             because of what they showed (`mipsim.bands.anytime_bounds`): what earlier, independent games counted at each threshold, false positives and
             true negatives, false negatives and true positives, shape (4, K), which makes the intervals narrower; zeros if there were none.
         precision: of the user's functions that were played, "float32" or "float64"; empty if there were none.
-        out, inside: the FPRs and the FNRs at the thresholds, made of the counts.
-        finest: the counts at the most thresholds that are known.
 
     Source: Dong, Roth, Su (2022), section 2.1, for the curve; Clopper & Pearson (1934) for the intervals.
 
@@ -166,34 +166,27 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
           mu                at least 0.9334
     """
 
-    thresholds: np.ndarray
-    false_positives: np.ndarray
-    out_games: int
-    false_negatives: np.ndarray
-    in_games: int
     confidence: float = 0.999
     free_thresholds: bool = False
     tied: bool = False
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
     precision: str = ""
-    out: CountedRates = field(init=False)
-    inside: CountedRates = field(init=False)
-    finest: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        own = finest = Counts(
-            self.thresholds, self.false_positives, self.out_games, self.false_negatives, self.in_games
-        )
-        if self.finer_counts is not None:
-            thresholds, above, below = self.finer_counts
-            finest = Counts(thresholds, above, own.out_games, below, own.in_games)
-        made = {"out": own.out, "inside": own.inside, "finest": finest}
-        level = confidence_level(self.confidence)
-        for name, value in {**vars(own), **made, "confidence": level}.items():
-            object.__setattr__(self, name, value)
-        if self._mixed is not None and self.free_thresholds:
+        super().__post_init__()
+        object.__setattr__(self, "confidence", confidence_level(self.confidence))
+        _, mixed = self.finest, self._mixed  # which checks the counts of both
+        if mixed is not None and self.free_thresholds:
             raise ValueError("earlier_counts is given for free_thresholds; it must be None for these")
+
+    @cached_property
+    def finest(self) -> Counts:
+        """The counts at the most thresholds that are known."""
+        if self.finer_counts is None:
+            return self
+        thresholds, above, below = self.finer_counts
+        return Counts(thresholds, above, self.out_games, below, self.in_games)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -292,10 +285,6 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
                 "a curve's games may have been ended by what they showed; compare needs two curves of numbers of games fixed beforehand"
             )
         return self.finest.out, self.finest.inside
-
-    @property
-    def _counts(self) -> tuple[np.ndarray, int, np.ndarray, int]:
-        return self.false_positives, self.out_games, self.false_negatives, self.in_games
 
     @cached_property
     def _mixed(self) -> tuple[MixedRates, MixedRates] | None:
@@ -437,8 +426,7 @@ class EmpiricalTradeOff(Printed, DisplayedCurve):
 
     def _pairs(self, *, all_tied: bool) -> PairedGames | None:
         chosen, finest = self.thresholds if self.free_thresholds else None, self.finest
-        counts = finest.false_positives, finest.out_games, finest.false_negatives, finest.in_games
-        return pair_games(*counts, chosen, are_single(finest.thresholds) | all_tied)
+        return pair_games(*finest._counts, chosen, are_single(finest.thresholds) | all_tied)
 
     def _checked(self, interval: tuple[float, float]) -> tuple[float, float]:
         if interval[1] - interval[0] > _SILENT:
