@@ -50,6 +50,8 @@ VERDICTS = [
     (rf.Ordering(), lambda mu: math.inf, lambda mu: 2.0, 1.0, C),
     # A curve between two is known no better than they say; a wide bound does not shrink the rates that are judged.
     *((rf.Bound(floor=1e-3), G, lambda mu: BETWEEN, mu, verdict) for mu, verdict in ((1.05, C), (0.95, R), (1.0, OPEN))),
+    # What is known to a share of the claim's own mu decides, as of an equality.
+    *((rf.Bound(floor=1e-3), G, lambda mu: mi.BoundedTradeOff(G(mu + 2e-4), G(mu - 2e-4)), mu, verdict) for mu, verdict in ((1.0, C), (0.1, OPEN))),
     *((kind, lambda mu, c=c: G(c), lambda mu: WIDE, 1.0, verdict) for kind in (rf.Equality(), rf.Bound()) for c, verdict in ((1.0, OPEN), (0.9, R))),
 ]  # fmt: skip
 

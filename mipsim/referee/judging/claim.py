@@ -9,12 +9,14 @@ from typing import Any
 
 from mipsim.bands.compare import equality_tolerance
 from mipsim.referee.kinds import FIXED_ALPHA, Kind
-from mipsim.referee.values import Number
+from mipsim.referee.values import Number, mu_of
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 TOO_RARE = 1e3
 """Error rates below this many times the proven error of a distribution say nothing by it."""
+LEAST_MU = 1e-3
+"""A share of a smaller mu is finer than the probits of an exact curve are known."""
 SHARE = 0.02
 """Of a claimed number that counts as equal: a small number is judged as sharply as a large number."""
 
@@ -57,6 +59,11 @@ class Claim:
         """That of the number, if it is finite; of a curve 1."""
         number = self.value.value if isinstance(self.value, Number) else 1.0
         return abs(number) if math.isfinite(number) else 1.0
+
+    @cached_property
+    def scale(self) -> float:
+        """What a proven error is measured by: the size of the number, or the curve's own mu, and 1 where that is less."""
+        return min(1.0, self.size if isinstance(self.value, Number) else max(mu_of(self.value), LEAST_MU))
 
     def floor(self, *curves: Any) -> float:
         """The least error rate that is judged: that of the kind, or the rarest that the proven errors of these distributions and the claim's reach.

@@ -14,7 +14,7 @@ from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.values import Number
 
 DECIDES = 1e-3
-"""A distribution whose proven error exceeds this (in the unit of the gap) cannot confirm a bound that it nearly attains."""
+"""A distribution whose proven error exceeds this share of the claim's scale cannot confirm a bound that it nearly attains."""
 UNKNOWN = "The law says nothing at the largest gap: its proven error is too large there."
 ONE_SIDED = "Truth is known from a single side only, which decides nothing here."
 
@@ -41,7 +41,7 @@ def judge_gap(
     """Judge by what is proven of a gap.
 
     REFUTED: the gap is surely outside of what is allowed: the tolerance of an equality, for a bound nothing but the rounding of float64.
-    CONFIRMED: it is surely inside; or it is a bound that may be attained, is not surely passed, and is known to `DECIDES`: `interval` and
+    CONFIRMED: it is surely inside; or it is a bound that may be attained, is not surely passed, and is known to `DECIDES` times the claim's scale: `interval` and
     `smallest_tolerance` say how far above zero its gap reaches. INCONCLUSIVE: neither.
 
     A gap that is nothing beside 1 confirms nothing where the claimed number is itself as small: it may be a true excess.
@@ -57,7 +57,7 @@ def judge_gap(
     error = 0.0 if ends[1] == size else ends[1] - size
     rounding, small = ROUNDING * (max(1.0, claim.size) if kind.one_sided else 1.0), min(1.0, claim.size)
     slack = tolerance + ROUNDING * small
-    attained = kind.one_sided and error <= DECIDES * small and (value <= slack or not numbers)
+    attained = kind.one_sided and error <= DECIDES * claim.scale and (value <= slack or not numbers)
     verdict = decide(ends, tolerance + rounding, max(slack, ends[1]) if attained else slack)
     detail = f"{detail}." if detail and detail[-1] not in ".!?" else detail
     if verdict is Verdict.INCONCLUSIVE and math.isinf(ends[1]):
