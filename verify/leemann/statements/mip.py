@@ -7,7 +7,7 @@ import numpy as np
 from mipsim import referee as rf
 from mipsim.tradeoff import AbstractTradeOff, ApproxDPTradeOff, GaussianTradeOff
 from verify.leemann.checks.draws import every_test, summed
-from verify.leemann.laws.curves import NoisySumTradeOff, polygon_of
+from verify.leemann.laws.curves import polygon_of, sampled_sum_curve
 from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
 from verify.statement import Statement, where_in
@@ -29,11 +29,11 @@ def shift_of(reading: str, mu: float) -> float:
 
 
 def attained(mechanism: str, **at: Any) -> AbstractTradeOff:
-    """The curve of the membership game, the target's value known."""
+    """The curve of the membership game, whose target is sampled from the law of the records, and seen."""
     if mechanism in FINITE:
         return finite_mechanism(mechanism, at["skew"], at["draw"])[1]
     if mechanism == SUM:
-        return NoisySumTradeOff(at["n"], shift_of(at["reading"], at["mu"]), at["own"])
+        return sampled_sum_curve(at["n"], shift_of(at["reading"], at["mu"]), at["own"])
     law = np.ones(at["values"])
     law[0] = np.exp(at["epsilon"])
     # All targets have the same curve, and all neighbours, since values can be renamed.
@@ -62,8 +62,8 @@ THEOREM_4_2 = Statement(
             0.01, np.inf, log=True, hunt_to=8.0, meaning="mu of the Gaussian mechanism that releases the sum"
         ),
         "own": rf.Real(
-            0.0, 1.0, meaning="probability of the target's value +C, the others are -C"
-        ),  # probability of the target's value
+            0.001, 0.999, meaning="probability of a gradient +C, the others are -C; the target has the same law"
+        ),
         "skew": rf.Real(
             0.05, 20.0, log=True, meaning="parameter of the Dirichlet law that draws the law of the records"
         ),
@@ -77,9 +77,8 @@ THEOREM_4_2 = Statement(
         *rf.grid(_REST, mechanism=FINITE, skew=(100**-0.5, 20.0), draw=range(4)),
         *rf.grid(_TIGHT, values=(2, 12, 400), epsilon=(0.1, 1.0, 4.0)),
         *rf.rows(_REST | {"mechanism": SUM}, "n mu own", (1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5)),
-        *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu", (1, 1.0), (2, 1.0), (5, 2.0)),
-        # From hunts.
-        _REST | {"mechanism": SUM, "reading": ADD, "values": 2, "own": 0.0},
+        rf.Point(_REST | {"mechanism": SUM, "reading": ADD, "n": 50, "own": 0.02}, "50 gradients", "lead"),
+        *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu own", (1, 1.0, 0.5), (2, 1.0, 0.5), (5, 2.0, 0.5), (10, 1.0, 0.1)),
     ],
     control=rf.Control(_TIGHT),
     quote=rf.Quote(
@@ -96,6 +95,7 @@ THEOREM_4_2 = Statement(
             "section 3",
         ),
         quotes.ADDED_INSTANCE,
+        quotes.TYPICAL_SAMPLES,
     ),
     second_route=lambda reading, n, mu, own: summed(n, shift_of(reading, mu), own, mu),
     matters_when={
