@@ -65,10 +65,9 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    what, *ends = for_readers(*(second[key] for key in ("what", "claim", "value", "low", "high")))
-    numbers = (f"{number:.4g}" for number in ends[:2])
+    what, stated, true, _ = for_readers(*(second[key] for key in ("what", "claim", "value", "low", "high")))
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
-    cells = (entry["claim"], entry["defect"], what, *numbers, second["size"] or "", at)
+    cells = (entry["claim"], entry["defect"], what, stated, true, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
 
 

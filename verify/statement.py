@@ -24,7 +24,6 @@ class Statement(rf.Statement):
 
     Args:
         source: may be left out where the name has it.
-        instead: for a statement that is refuted, what holds instead, in a few words; "" where nothing is known to.
         samples: points that are sampled from the domain.
         games: games in each world, where no exact law is known.
         expensive: values of listed points, each of which costs seconds: points with them are judged at --scale full only.
@@ -32,7 +31,6 @@ class Statement(rf.Statement):
     """
 
     source: str = ""
-    instead: str = ""
     samples: Counts = (4, 24, 200)
     games: Counts = (100_000, 500_000, 5_000_000)
     expensive: tuple[Mapping[str, Any], ...] = ()
@@ -47,7 +45,6 @@ class Statement(rf.Statement):
     def corrected(self, **changes: Any) -> "Statement":
         """The same as the referee's; what the register alone asks of the statement is left out of its correction."""
         usual = {
-            "instead": "",
             "samples": Statement.samples,
             "games": Statement.games,
             "expensive": (),

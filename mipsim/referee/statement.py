@@ -27,6 +27,7 @@ class Quote:
     Attributes:
         text: verbatim; what a machine misread in a formula may be put right.
         place: for example "theorem 3.1, p. 5".
+        reported: whether it is somebody else's sentence about what is stated.
 
     Examples:
         >>> Quote("For n large.", "p. 4").place
@@ -35,9 +36,18 @@ class Quote:
 
     text: str
     place: str
+    reported: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    @property
+    def role(self) -> str:
+        """What a report writes beside it.
+        >>> Quote("They say that all is well.", "p. 4", reported=True).role
+        'As reported'
+        """
+        return "As reported" if self.reported else "As stated"
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,7 @@ class Statement:
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right place of the same paper.
         fails: for a statement that is refuted, why, in a sentence: its report begins with it.
+        instead: for a statement that is refuted, what holds instead, in a few words; "" where nothing is known to.
         derivation: for a correction: every condition, and a proof or a theorem for each step.
         second_route: a function that computes the same quantity by other code, at the counterexamples that a report shows. It returns a `Replication` or
             `Draws`, whose interval must exclude the claim.
@@ -172,6 +183,7 @@ class Statement:
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
     fails: str = ""
+    instead: str = ""
     derivation: str = ""
     second_route: Callable[..., Any] | None = None
     corrects: str = ""
@@ -395,7 +407,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
                 with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet,
-                its uses and why it fails. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
+                its uses, why it fails and what holds instead. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
                 theorems of the kind: they are about both.
 
         Raises:
@@ -426,6 +438,7 @@ class Statement:
             "formula": "" if "claimed" in changes else self.formula,
             "snippet": "",
             "fails": "",
+            "instead": "",
             "restored_by": None,
         } | changes
         if "domain" in changes:

@@ -115,7 +115,7 @@ def test_every_refuted_statement_can_be_reported():
         statement, lines = REGISTER[name], text.splitlines()
         assert lines[0].startswith(f"### {name}: ")
         if statement.quote:
-            assert lines[2] == "As stated:", "the author's sentence comes first"
+            assert lines[2] == f"{statement.quote.role}:", "the author's sentence comes first"
         example = next(i for i, line in enumerate(lines) if line.startswith("**Counterexample**: "))
         assert lines.index(statement.fails) < example
 

@@ -73,7 +73,7 @@ def standing(outcome: Outcome) -> str:
     statement = outcome.statement
     lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
     if statement.quote is not None:
-        lines += ["As stated:", "", _quoted(statement.quote), ""]
+        lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
     return "\n".join([*lines, f"Source: {_line(statement.source)}.", ""])
 
 
@@ -88,13 +88,15 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     ]
     lines = [f"### {statement.name}: {defect}", ""]
     if statement.quote is not None:
-        lines += ["As stated:", "", _quoted(statement.quote), ""]
+        lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
     if statement.formula:
         lines += [_line(f"$${statement.formula}$$"), ""]
     lines += [*([_line(statement.fails), ""] if statement.fails else []), *first[1]]
     if twin is not None:
         lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
         lines += [_line(f"$${twin.formula}$$"), ""] if twin.formula not in ("", statement.formula) else []
+    elif statement.instead:
+        lines += [f"**What holds**: {_line(statement.instead)}.", ""]
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.", ""]
     lines += [f"Source: {_line(statement.source)}.", ""]
     judged = [f"As judged: {_line(statement.says)}", ""]

@@ -69,25 +69,27 @@ def claimed_and_true(point: PointResult) -> str:
     second = point.second_route
     if second is None or not second.excludes:
         return ""
-    what, claim, value, low, high = for_readers(
-        second.what, second.claim, second.value, second.low, second.high
-    )
-    ends = f", in {shown((low, high))}" if low < high else ""
+    what, stated, true, ends = for_readers(second.what, second.claim, second.value, second.low, second.high)
     size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
-    return f"{what[:1].upper()}{what[1:]}{size}: {claim:.4g} as stated, {value:.4g} true{ends}."
+    return f"{what[:1].upper()}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
 
 
-def for_readers(
-    what: str, claim: float, value: float, low: float, high: float
-) -> tuple[str, float, float, float, float]:
-    """A second route's numbers without the sign by which a larger number speaks for the attacker; 0 where rounding alone is left.
+def for_readers(what: str, claim: float, value: float, low: float, high: float) -> tuple[str, str, str, str]:
+    """(what, what is stated of it, what is true, ", in" its interval) without the sign by which a larger number speaks for the attacker.
+
+    The truth is 0 where rounding alone is left. That a quantity is not 0 is judged as a small number that it exceeds.
+
     >>> for_readers("minus the distance", -1e-6, -2e-16, -1e-9, 1e-9)
-    ('the distance', 1e-06, 0.0, -1e-09, 1e-09)
+    ('the distance', 'above 0', '0', ', in [-1e-09, 1e-09]')
+    >>> for_readers("power", 0.25, 0.5, 0.5, 0.5)
+    ('power', '0.25', '0.5', '')
     """
     value = 0.0 if low <= 0.0 <= high and abs(value) < 1e-6 * abs(claim) else value
-    if not what.startswith("minus "):
-        return what, claim, value, low, high
-    return what.removeprefix("minus "), 0.0 - claim, 0.0 - value, 0.0 - high, 0.0 - low
+    stated = f"{claim:.4g}"
+    if what.startswith("minus "):
+        what, value, low, high = what.removeprefix("minus "), 0.0 - value, 0.0 - high, 0.0 - low
+        stated = "above 0" if value == 0.0 > claim else f"{0.0 - claim:.4g}"
+    return what, stated, f"{value:.4g}", f", in {shown((low, high))}" if low < high else ""
 
 
 def parameters(values: Mapping[str, Any]) -> str:

@@ -113,6 +113,7 @@ _BODY = rf.Quote(
     "Phi(-|m^scal|/(2 sqrt(m^targ))).",
     "theorem 4.3, section 4",
 )
+_LARGEST = "Largest advantage: for all target z*, for all adversary A_{z*}, Adv_n(A_{Bayes, z*}) >= Adv_n(A_{z*})."
 _APPENDIX = rf.Quote(
     "Let the adversary A_miss use l_n(muhat_n; z^targ, mu, C_sigma) as the LR test function. Then, lim_{n,d} Adv_n(A_miss) = "
     "Phi(|m^scal|/(2 sqrt(m*))) - Phi(-|m^scal|/(2 sqrt(m*))).",
@@ -164,10 +165,12 @@ _ON_SUPPORT = {
 THRESHOLD = replace(
     THEOREM,
     name="azize-thm-4.3-threshold",
+    uses=(*THEOREM.uses, "azize-thm-2.1b"),
     says=f"The attack that thresholds the ratio built for z_targ, on the support, has advantage {_FORMULA}, m = m_targ, at each threshold that the "
     "paper's words may mean: the proof takes the total variation, and theorem 2.1 calls the test {l_n > 0} optimal.",
-    fails="At the threshold 0, or on a fixed side of it, the test of a misspecified score does not reach the total variation that the proof computes.",
-    instead=r"the threshold $(m_\text{scal} - m_\text{targ})/2$ on the better side",
+    fails=r"The formula is the advantage at the best threshold, $(m_\text{scal} - m_\text{targ})/2$. The threshold 0, which theorem 2.1 calls optimal, is that "
+    r"one only where $m_\text{scal} = m_\text{targ}$, as for the right target; elsewhere it gains less, or less than guessing.",
+    instead=r"the threshold $(m_\text{scal} - m_\text{targ})/2$ on the better side (azize-thm-4.3-corrected)",
     source="Azize & Basu, theorem 4.3 with theorem 2.1",
     kind=replace(THEOREM.kind, rate=lambda **at: rate("targ", **at), ceiling=None),
     domain=_DOMAIN | _ON_SUPPORT,
@@ -182,6 +185,11 @@ THRESHOLD = replace(
         _COINS | {"p": 0.5, "share": 0.0, "aimed": 0.0, "truth": 0.0, "reading": ZERO},
     ],
     control=rf.Control(_COINS | {"reading": BEST}),
+    quote=rf.Quote(
+        f"We denote by A_{{Bayes, z*}} := A_{{l, z*, 0}} the LR attacker with threshold tau = 0. [...] {_LARGEST} [...] {_BODY.text}",
+        "section 2.2; theorem 2.1 (b); theorem 4.3",
+    ),
+    not_judged={_LARGEST: "by azize-thm-2.1b"},
     second_route=aimed_by_sums,
     restored_by=None,
     # On the support and with coordinates that do not become rare equation 5 holds.

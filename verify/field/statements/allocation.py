@@ -299,6 +299,7 @@ EFFECTIVE = Statement(
         "Theorem 6.2 of the paper asserts that for the Sampled Gaussian Mechanism - a composition of subsampling and additive Gaussian noise, "
         "the effective noise level, sigma_eff = sigma(q)/q, decreases as a function of the subsampling rate q.",
         "abstract",
+        reported=True,
     ),
     restricted_by=(
         Quote(

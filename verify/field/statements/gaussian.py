@@ -34,9 +34,11 @@ CLASSICAL_GAUSSIAN = Statement(
     ],
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
     quote=Quote(
-        "Although both classical Gaussian mechanisms [1, 2] explicitly assume 0 < epsilon <= 1 only, our review finds that many studies in the "
-        "literature have used the classical Gaussian mechanisms under values of epsilon and delta [...]",
+        "Although both classical Gaussian mechanisms [1, 2] assume 0 < epsilon <= 1, our review finds that many studies in the literature have "
+        "used the classical Gaussian mechanisms under values of epsilon and delta where the added noise amounts of [1, 2] do not achieve "
+        "(epsilon, delta)-DP.",
         "Zhao et al. (2019), arXiv 1911.12060, abstract; [2] is Dwork and Roth",
+        reported=True,
     ),
     second_route=calibrated_by_quadrature,
 )
