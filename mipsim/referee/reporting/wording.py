@@ -14,6 +14,8 @@ from mipsim.referee.result import PointResult
 
 LISTED = 5
 """Entries of a list that is written in full."""
+APART = 1e-6
+"""By how much a quantity that is claimed not to be 0 exceeds it, as statements write it."""
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
 """Before a step of a proof: a number or letter in brackets that begins a sentence."""
 
@@ -77,7 +79,7 @@ def claimed_and_true(point: PointResult) -> str:
 def for_readers(what: str, claim: float, value: float, low: float, high: float) -> tuple[str, str, str, str]:
     """(what, what is stated of it, what is true, ", in" its interval) without the sign by which a larger number speaks for the attacker.
 
-    The truth is 0 where rounding alone is left. That a quantity is not 0 is judged as a small number that it exceeds.
+    The truth is 0 where rounding alone is left. What is claimed to be `APART` at least is claimed not to be 0.
 
     >>> for_readers("minus the distance", -1e-6, -2e-16, -1e-9, 1e-9)
     ('the distance', 'above 0', '0', ', in [-1e-09, 1e-09]')
@@ -88,7 +90,7 @@ def for_readers(what: str, claim: float, value: float, low: float, high: float) 
     stated = f"{claim:.4g}"
     if what.startswith("minus "):
         what, value, low, high = what.removeprefix("minus "), 0.0 - value, 0.0 - high, 0.0 - low
-        stated = "above 0" if value == 0.0 > claim else f"{0.0 - claim:.4g}"
+        stated = "above 0" if 0.0 < -claim <= APART else f"{0.0 - claim:.4g}"
     return what, stated, f"{value:.4g}", f", in {shown((low, high))}" if low < high else ""
 
 
