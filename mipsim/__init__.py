@@ -29,16 +29,17 @@ def __getattr__(name: str) -> Any:
 
     Not by `lazy_loader`, whose list holds every name again, and which takes four times as long to import as this file.
     """
-    from importlib import import_module
     from importlib.util import find_spec
 
+    from mipsim._signals import imported
+
     if name == "__all__":
-        return list(import_module("mipsim._public").__all__)
+        return list(imported("mipsim._public").__all__)
     if not name.startswith("_"):
         if find_spec(f"mipsim.{name}") is not None:  # no public name is called like a file of the package
-            return import_module(f"mipsim.{name}")
+            return imported(f"mipsim.{name}")
         for module in ("_light", "_public"):
-            public = import_module(f"mipsim.{module}")
+            public = imported(f"mipsim.{module}")
             if name in public.__all__:
                 return globals().setdefault(name, getattr(public, name))
     raise AttributeError(f"module 'mipsim' has no attribute {name!r}")

@@ -1,7 +1,8 @@
 """Packages that only some of the library needs, imported on first use."""
 
-import importlib
 from typing import Any
+
+from mipsim._signals import imported
 
 
 class MissingPackageError(ImportError):
@@ -11,7 +12,7 @@ class MissingPackageError(ImportError):
 def optional(module: str, needed_for: str, extra: str = "nn") -> Any:
     """Import a module of an optional package."""
     try:
-        return importlib.import_module(module)
+        return imported(module)
     except ImportError as error:
         package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:

@@ -99,6 +99,14 @@ def interruptible(call: Callable[_P, _T]) -> Callable[_P, _T]:
     return listening
 
 
+def imported(module: str) -> Any:
+    """A module, whole: Ctrl-C waits until it is imported."""
+    from importlib import import_module
+
+    with LeavingOnCtrlC():
+        return import_module(module)
+
+
 @contextmanager
 def ending_on_signals(message: Callable[[], str]) -> Iterator[None]:
     """A block in which signals end the process with this line, where nothing leaves a block of its own by KeyboardInterrupt.
@@ -118,7 +126,8 @@ class LeavingOnCtrlC:
     Where compiled code calls Python, as when garbage is collected, a KeyboardInterrupt is lost or comes out as another error. So SIGALRM
     raises it again every `AGAIN` seconds until the block is left; not while it unwinds the block, which a second Ctrl-C does not cut
     short either. A block that ends before that, or by another error, is left by KeyboardInterrupt all the same. Nothing is raised where a
-    context is entered or left: what it set would stay set, as JAX's trace, or float64 in the user's own process.
+    context is entered or left: what it set would stay set, as JAX's trace, or float64 in the user's own process. Nor while the block
+    imports a module: half of NumPy, JAX or Matplotlib cannot be imported again.
 
     A signal that is ignored, as `nohup` asks for, stays ignored. Outside the main thread, and where the process has handlers of its own,
     the block changes nothing.
@@ -133,11 +142,13 @@ class LeavingOnCtrlC:
         self._hook = sys.unraisablehook
         self._stop: KeyboardInterrupt | None = None
         self._left = False
+        self._block: FrameType | None = None
 
     def __enter__(self) -> None:
         """Take the handlers of the signals; SIGINT first."""
         with_collector = gc.isenabled()
         gc.disable()
+        self._block = sys._getframe(1)
         try:
             if threading.current_thread() is not threading.main_thread() or _ALARM is None:
                 return
@@ -163,8 +174,10 @@ class LeavingOnCtrlC:
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
         if frame is not None and _enters_or_leaves(frame, _CONTEXTLIB):
             return
+        within = True
         while frame is not None:
-            if frame.f_code in _ENTERING_AND_LEAVING or _sets_state(frame):
+            within = within and frame is not self._block
+            if frame.f_code in _ENTERING_AND_LEAVING or _sets_state(frame) or (within and _imports(frame)):
                 return
             frame = frame.f_back
         unwinding = sys.exception()
@@ -175,7 +188,7 @@ class LeavingOnCtrlC:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Put the handlers back, SIGINT last: the handler before may raise. KeyboardInterrupt, if it came, leaves the block."""
-        self._left = True
+        self._left, self._block = True, None
         if not self._before:
             return
         with_collector = gc.isenabled()
@@ -212,6 +225,10 @@ def _sets_state(frame: FrameType) -> bool:
     of_jax, caller = _JAX in frame.f_code.co_filename, frame.f_back
     set_here = _enters_or_leaves(frame, _JAX) or frame.f_code.co_name in ("set_trace", "set_axis_env")
     return of_jax and (set_here or (caller is not None and _enters_or_leaves(caller, _CONTEXTLIB)))
+
+
+def _imports(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == "<frozen importlib._bootstrap>"
 
 
 def _is_free(number: int, handler: Any) -> bool:

@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -240,10 +239,8 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> int:
         raise ValueError(
             f"{name} is {quoted(value) if isinstance(value, int) else printable(value, 40)}; it must be a whole number {allowed}"
         )
-    if value > sys.float_info.max:  # which no formula takes
-        raise ValueError(
-            f"{name} is {quoted(value)}; it must be a whole number {allowed} that float64 reaches"
-        )
+    if most is None and value >= 2**63:  # which neither arrays nor the roots of NumPy take
+        raise ValueError(f"{name} is {quoted(value)}; it must be a whole number {allowed} and below 2^63")
     return int(value)
 
 

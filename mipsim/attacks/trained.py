@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import Any, Protocol
 
 import equinox as eqx
@@ -11,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._extras import optional
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, users_precision
 from mipsim._validation import refuse_class, sizes, whole
 from mipsim._words import kind_of, quoted
@@ -103,6 +106,7 @@ def trained_attack(
         raise ValueError(f"seed is {quoted(seed)}; it must be a whole number in [0, 2^63)")
     precision = users_precision(precision)
     widths = () if isinstance(hidden, (list, tuple)) and not hidden else sizes("hidden", hidden)
+    fits_memory(sum(map(math.prod, pairwise((1, *widths, 1)))), 32, hidden=hidden)
     refuse_class("game", game, "a game")
     if not callable(getattr(game, "play", None)):
         raise ValueError(f"game is {kind_of(game)}; it must be a game")

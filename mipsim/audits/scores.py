@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -606,7 +607,7 @@ def _listed(names: Sequence[str], most: int = 60) -> str:
 
 def _with_points(cells: Any) -> list[str] | None:
     """Cells of a text whose numbers have decimal commas, with points; None for others, and where each comma may divide thousands."""
-    if isinstance(cells, np.ndarray) or not all(isinstance(cell, str) for cell in cells):
+    if isinstance(cells, np.ndarray) or not all(isinstance(cell, str) and len(cell) <= _LONG for cell in cells):
         return None
     commas = [cell for cell in cells if "," in cell]
     if any("." in cell or cell.count(",") > 1 for cell in cells):
@@ -616,6 +617,10 @@ def _with_points(cells: Any) -> list[str] | None:
     return [cell.replace(",", ".") for cell in cells]
 
 
+_LONG = 64
+"""Characters of a cell, beyond which many rows of a small file may share it: what takes as long as the word is done a single time."""
+
+
 def parsed_numbers(name: str, cells: Any) -> Any:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
     if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
@@ -623,12 +628,10 @@ def parsed_numbers(name: str, cells: Any) -> Any:
         raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
     if not len(cells) or not all(isinstance(cell, str) for cell in cells):
         return cells
-    result = np.empty(len(cells))
+    result, read_long = np.empty(len(cells)), cache(_number)
     for i, cell in enumerate(cells):
         try:
-            result[i] = float(
-                cell if cell.isascii() and "_" not in cell else "x"
-            )  # 1_0 and ١ are numbers to Python alone
+            result[i] = _number(cell) if len(cell) <= _LONG else read_long(cell)
         except ValueError:
             comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
             text = str(cell).strip()
@@ -639,3 +642,7 @@ def parsed_numbers(name: str, cells: Any) -> Any:
                 f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
             ) from None
     return result
+
+
+def _number(cell: str) -> float:
+    return float(cell if cell.isascii() and "_" not in cell else "x")  # 1_0 and ١ are numbers to Python alone

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from mipsim._memory import fits_memory
 from mipsim._validation import choice, whole
 from mipsim.data.files import DataError, DataSet, archive, member, sampled
 from mipsim.data.published import PUBLISHED
@@ -60,6 +61,7 @@ def snli(
     choice("split", split, ("train", "dev", "test"))
     wanted = None if records is None else whole("records", records, 1)
     width = whole("width", width, 1)
+    fits_memory(8 * width * (wanted or 1), 4, width=width)
     with (
         archive(PUBLISHED["snli"], "snli_1.0.zip", directory) as held,
         held.open(member(held, f"snli_1.0_{split}.jsonl")) as lines,
@@ -105,6 +107,7 @@ def hashed_pairs(premises: Sequence[str], hypotheses: Sequence[str], width: int)
     Source: the product and the difference are those of Conneau et al. (2017), "Supervised learning of universal sentence representations from
         natural language inference data", section 3.1.
     """
+    fits_memory(8 * width * len(premises), 4, width=width)
     first, second = hashed_bags(premises, width), hashed_bags(hypotheses, width)
     return np.concatenate([first, second, first * second, np.abs(first - second)], axis=1)
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember, is_users
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import finite_vector, positive_definite_factor, real_array, whole
 from mipsim.distributions.transforms import AbstractTransform
@@ -253,6 +254,7 @@ def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:
         d = next((array.size for array in arrays.values() if array.ndim > 0), 1)
     else:
         d = whole("d", d, 1, 2**31)
+        fits_memory(2 * len(arrays) * d, d=d)
     out = [
         np.full(d, array) if array.ndim == 0 else finite_vector(name, array, d)
         for name, array in arrays.items()

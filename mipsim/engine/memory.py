@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from mipsim._memory import free_bytes
 from mipsim.engine.devices import Device
 
 WORTH_A_LOOK = 2**28
 """Bytes: of what needs less the exact need is not computed, since that takes a compilation."""
 
-_MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
 _FULL = (
     "RESOURCE_EXHAUSTED",
     "YNNPACK operation failed",
@@ -43,7 +41,7 @@ def available(device: Device) -> float:
         return (
             result["bytes_limit"] - result.get("bytes_in_use", 0) if "bytes_limit" in result else float("inf")
         )
-    return min(_free(), _limit_of_group())
+    return free_bytes()
 
 
 def fitting(needed: float, what: str, workers: int, device: Device) -> int:
@@ -62,24 +60,3 @@ def fitting(needed: float, what: str, workers: int, device: Device) -> int:
 def _bytes(number: float) -> str:
     return f"{number / 1e12:,.1f} TB" if number >= 1e12 else f"{number / 1e9:,.1f} GB"
 
-
-def _free() -> float:
-    try:
-        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
-        return 1024.0 * int(lines["MemAvailable"].split()[0])
-    except (OSError, ValueError, KeyError):  # not on every system
-        return float("inf")
-
-
-def _limit_of_group() -> float:
-    """What a container may have, less what it has: files that the system keeps for speed give way."""
-    try:
-        limit = float(_CGROUP.read_text())
-    except (OSError, ValueError):  # "max" where there is none
-        return float("inf")
-    try:
-        used = float(_CGROUP.with_name("memory.current").read_text())
-        retained = dict(line.split() for line in _CGROUP.with_name("memory.stat").read_text().splitlines())
-        return max(0.0, limit - max(0.0, used - float(retained["file"])))
-    except (OSError, ValueError, KeyError):
-        return limit

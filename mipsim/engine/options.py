@@ -107,10 +107,7 @@ class Options:
 
 def checked_seed(seed: object) -> int:
     """Return a seed, a whole number in [0, 2^64), or say that it is none."""
-    value = whole("seed", seed, 0)
-    if value >= 2**64:
-        raise ValueError(f"seed is {quoted(value)}; it must be a whole number in [0, 2^64)")
-    return value
+    return whole("seed", seed, 0, 2**64 - 1)
 
 
 def game_range(games: object) -> range:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from mipsim._memory import fits_memory
 from mipsim._validation import finite_matrix, member, number, real_array, sizes, whole
 from mipsim._words import quoted
 from mipsim.attacks.shrunk import ShrunkMoments
@@ -49,7 +51,7 @@ def dirac_canary(d: int, norm: float, coordinate: int = 0) -> np.ndarray:
         [0. 2. 0.]
     """
     place = whole("coordinate", coordinate, 0)
-    if place >= whole("d", d, 1, 2**31):
+    if place >= _coordinates(d):
         raise ValueError(f"coordinate is {quoted(coordinate)}; it must be a whole number from 0 to {d - 1}")
     return number("norm", norm, 0.0, low_open=True) * (np.arange(d) == place)
 
@@ -70,7 +72,7 @@ def random_canary(d: int, norm: float, seed: int = 0) -> np.ndarray:
         2.0 True
     """
     direction = np.random.default_rng([_DIRECTION, whole("seed", seed, 0)]).standard_normal(
-        whole("d", d, 1, 2**31)
+        _coordinates(d)
     )
     return number("norm", norm, 0.0, low_open=True) / np.linalg.norm(direction) * direction
 
@@ -112,4 +114,12 @@ def blank(shape: Sequence[int], count: int = 1) -> np.ndarray:
         >>> blank((2, 2, 1)).shape, float(blank((3,)).max())
         ((1, 2, 2, 1), 0.0)
     """
-    return np.zeros((whole("count", count, 1), *sizes("shape", shape)))
+    sides = whole("count", count, 1), *sizes("shape", shape)
+    fits_memory(math.prod(sides), count=count, shape=shape)
+    return np.zeros(sides)
+
+
+def _coordinates(d: object) -> int:
+    result = whole("d", d, 1, 2**31)
+    fits_memory(3 * result, d=result)
+    return result

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -15,6 +17,7 @@ from jaxtyping import Array, Float
 
 from mipsim._compiled import prepare
 from mipsim._extras import optional
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import choice, sizes, whole
 from mipsim._words import quoted
@@ -73,6 +76,8 @@ class Network:
 
     def start(self, seed: int) -> Parameters:
         """Parameters as before training, float32: Flax's own draw (LeCun normal, offsets zero) from the seed."""
+        numbers = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(self.shapes))
+        fits_memory(numbers, 12, inputs=self.inputs, widths=self.widths, outputs=self.outputs)
         prepare()
         with exact_scope():
             key = fixed_key(whole("seed", seed, 0))
@@ -255,7 +260,13 @@ def random_features(inputs: Sequence[int], features: int = 512, outputs: int = 2
 def _checked(
     kind: str, inputs: Sequence[int], widths: Sequence[int], outputs: int, name: str = "widths"
 ) -> Network:
-    return Network(kind, sizes("inputs", inputs), sizes(name, widths), whole("outputs", outputs, 1))
+    own = {"inputs": sizes("inputs", inputs), name: sizes(name, widths), "outputs": whole("outputs", outputs, 1)}
+    result = Network(kind, *own.values())
+    images = kind in ("convolutional", "residual")
+    sides = result.inputs[-1] if images else math.prod(result.inputs), *result.widths, result.outputs
+    # At least: a convolution has nine times as many, and its shapes in full are known to JAX alone, which takes none so large.
+    fits_memory(math.prod(result.inputs) + sum(map(math.prod, pairwise(sides))), 4, **own)
+    return result
 
 
 def _flat(x: Array) -> Array:

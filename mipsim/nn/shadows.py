@@ -10,6 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import flag, member, whole
@@ -52,8 +53,9 @@ def shadow_models(
         >>> shadow_models(mi.RandomTarget(descent, descent.records(), n=4), 3).shape
         (3, 4)
     """
-    checked_descent(getattr(check_game(game), "mechanism", None))
+    descent = checked_descent(getattr(check_game(game), "mechanism", None))
     count, seed = whole("count", count, 2, 2**31), whole("seed", seed, 0)
+    fits_memory(count * descent.network.dimension(), count=count)
     if flag("member", member) and not hasattr(game, "target"):
         raise ValueError(
             "member is True; models with the target among their records need a game with a fixed target"

@@ -27,6 +27,8 @@ from mipsim.nn.network import Network, Parameters
 from mipsim.nn.private import SAMPLING, augmented, checked_clipping, longest_batch, mean_gradient, noisy
 
 OPTIMISERS = ("sgd", "adam")
+MOST_EPOCHS = 2**32
+"""Each has random numbers of its own, which are counted by 32 bits."""
 _NOISE, _VIEWS, _BATCHES = 0x4E4F, 0x5649, 0x4241
 """Set the noise, the views and the batches apart from each other, and from other random numbers of the same seed."""
 
@@ -59,7 +61,7 @@ def train(
         network: what is trained.
         x: inputs, shape (N, ...).
         y: labels, shape (N,).
-        epochs: of N // batch steps each, >= 0.
+        epochs: of N // batch steps each, from 0 to 2^32: random numbers of epochs are counted by 32 bits. Ctrl-C ends a training.
         rate: the step size, > 0.
         batch: examples of a step, in [1, N]; of a Poisson batch the expected number.
         optimiser: "sgd" (plain) or "adam", of which each sees the released gradients only.
@@ -100,7 +102,7 @@ def train(
         False
     """
     inputs, labels = checked_examples(network, x, y)
-    epochs, seed, views = whole("epochs", epochs, 0), whole("seed", seed, 0), whole("views", views, 0)
+    epochs, seed, views = whole("epochs", epochs, 0, MOST_EPOCHS), whole("seed", seed, 0), whole("views", views, 0)
     if views and len(network.inputs) != 3:
         raise ValueError(
             f"views is {quoted(views)}; inputs of shape {network.inputs} are no images, so it must be 0"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from mipsim._signals import imported
 from mipsim._validation import choice
 from mipsim.special.ranges import MOST_FREEDOM, MOST_NONCENTRALITY
 from mipsim.tradeoff.base import AbstractTradeOff, within
@@ -89,7 +90,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, result))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from mipsim.special import noncentral_chi_square as law  # imports JAX, which no other curve needs
+        law = imported("mipsim.special.noncentral_chi_square")  # with JAX, which no other curve needs
 
         inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
         large = self.rejects == "large"

@@ -56,8 +56,8 @@ def test_a_run_that_fits_with_fewer_threads_is_played_with_fewer(monkeypatch):
 def test_the_least_of_what_limits_a_process_is_available(monkeypatch, tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:       3000 kB\n")
     (tmp_path / "max").write_text("2000000\n")
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path / "max")
+    monkeypatch.setattr(_memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(_memory, "_CGROUP", tmp_path / "max")
     device = local_devices()[0]
     assert memory.available(device) == 2_000_000
     (tmp_path / "max").write_text("max\n")
@@ -68,7 +68,7 @@ def test_the_least_of_what_limits_a_process_is_available(monkeypatch, tmp_path):
     (tmp_path / "memory.stat").write_text("anon 500000\nfile 400000\n")
     assert memory.available(device) == 1_500_000
     (tmp_path / "max").write_text("max\n")
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(_memory, "_MEMINFO", tmp_path / "none")
     assert memory.available(device) > 1e6
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mipsim._memory import fits_memory
 from mipsim._validation import finite_vector, member, whole
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -68,6 +69,7 @@ def stochastic_composition(
     used = [(curve, share) for curve, share in zip(curves, shares.tolist(), strict=True) if share > 0.0]
     if len(used) == 1:
         return used[0][0]
+    fits_memory(64 * len(used) * count, points=count)
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
     rounding = max(result[2] for result, _ in laws)
     lower = _sorted_by_slope([(law[0], share) for law, share in laws], rounding, 1.0)
