@@ -488,9 +488,11 @@ def refuse_labels(**worlds: Array) -> None:
             )
 
 
-def class_counts(name: str, counts: object, games_name: str, games: object) -> tuple[np.ndarray, int]:
+def class_counts(
+    name: str, counts: object, games_name: str, games: object, most: int = 2**63 - 1
+) -> tuple[np.ndarray, int]:
     """Return counts as an int64 vector with 0 <= count <= games, and the games as an int >= 1."""
-    n = whole(games_name, games, 1, 2**63 - 1)
+    n = whole(games_name, games, 1, most)
     values = finite_vector(name, counts)
     bad = (values != np.floor(values)) | (values < 0) | (values > n)
     if bad.any():

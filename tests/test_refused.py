@@ -719,7 +719,7 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"design": "guess"}, "design is 'guess'; allowed: independent, one-run, runs, clustered"),
         ({"design": "g" * 5000}, "design is 'ggg"),
         ({"design": "one-run", "guesses": "g" * 5000}, "guesses is 'ggg"),
-        ({"design": "one-run", "guesses": (10**5000, 1)}, r"guesses\[0\] is <int>; it must be a whole number >= 0 that float64 reaches"),
+        ({"design": "one-run", "guesses": (10**5000, 1)}, r"guesses\[0\] is <int>; it must be a whole number >= 0 and below 2\^63"),
         ({"design": "one-run", "delta": 10**400}, "delta is 1000"),
         ({"design": "one-run", "confidence": "\x1b" * 300}, r"confidence is '\x1b"),
         ({"design": "one-run", "claim": type("\x1b" * 500, (), {})()}, r"claim is \x1b"),

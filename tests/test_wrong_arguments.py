@@ -8,6 +8,7 @@ import importlib
 import inspect
 import math
 import random
+import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -18,6 +19,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+import mipsim as mi
+from mipsim import _memory, nn
 from tests.faults.hostile_files import MOST_TEXT, hidden
 from tests.right_arguments import CALLS, MADE, OF_NUMBERS, WORDS_OF_USERS
 
@@ -173,13 +176,12 @@ def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) 
     return kind == "a dictionary" if isinstance(right, dict) else kind == "a function"
 
 
-def wrong_of(call: Callable[..., Any], right: dict[str, Any], name: str, kind: str) -> str:
-    """What is wrong with how a wrong kind is met; nothing where it is refused as it should be, or is right in its place."""
-    known = fits(name, right[name], kind, signature(call).parameters.get(name))
+def wrong_of(call: Callable[..., Any], right: dict[str, Any], name: str, value: Any, known: bool) -> str:
+    """What is wrong with how a value is met; nothing where it is refused as it should be, or is `known` to fit in its place."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            call(**right | {name: KINDS[kind]})
+            call(**right | {name: value})
         except (ValueError, TypeError) as error:
             text, place = str(error), traceback.extract_tb(error.__traceback__)[-1]
             ours = "mipsim" in place.filename and "site-packages" not in place.filename
@@ -225,7 +227,16 @@ EVERY = [(call, right, name, kind) for call, right in CALLS for name in right fo
 def missed(
     chosen: list[tuple[Callable[..., Any], dict[str, Any], str, str]],
 ) -> list[tuple[str, str, str, str]]:
-    seen = ((call, name, kind, wrong_of(call, right, name, kind)) for call, right, name, kind in chosen)
+    seen = (
+        (
+            call,
+            name,
+            kind,
+            wrong_of(call, right, name, KINDS[kind], fits(name, right[name], kind, known.get(name))),
+        )
+        for call, right, name, kind in chosen
+        for known in [signature(call).parameters]
+    )
     return [(getattr(call, "__qualname__", ""), name, kind, what) for call, name, kind, what in seen if what]
 
 
@@ -245,3 +256,85 @@ def test_some_wrong_kinds_are_refused_in_our_words() -> None:
 def test_every_wrong_kind_is_refused_in_our_words() -> None:
     assert len(EVERY) > 12_700
     assert not missed(EVERY)
+
+
+HUGE = (2**31, 2**53, 2**63 - 1, 2**64 - 1)
+LONG_RUNS = (mi.play, mi.play_many, mi.play_targets, mi.decide, nn.train)
+"""What shows how far it is and ends by Ctrl-C, however many games or epochs."""
+
+
+def huge(right: Any) -> list[tuple[int, Any]]:
+    """Huge whole numbers in the place of a right one, or of each entry of several; none in other places."""
+    if type(right) is int:
+        return [(number, number) for number in HUGE]
+    if isinstance(right, tuple) and all(type(entry) is int for entry in right):
+        places = range(len(right))
+        return [(number, (*right[:i], number, *right[i + 1 :])) for i in places for number in HUGE]
+    return []
+
+
+SIZES = [
+    (call, right, name, value)
+    for call, right in CALLS
+    for name in right
+    for number, value in huge(right[name])
+    if call not in LONG_RUNS or name not in ("games", "epochs") or number >= 2**62
+]
+
+
+def unmet(
+    chosen: list[tuple[Callable[..., Any], dict[str, Any], str, Any]],
+) -> list[tuple[str, str, Any, str]]:
+    """Whatever ends neither in seconds nor in a sentence of ours, on a machine with 4 GB of memory to be had."""
+    result = []
+    for call, right, name, value in chosen:
+        begun = time.process_time()
+        what = wrong_of(call, right, name, value, known=True)
+        if time.process_time() - begun > 60.0:
+            what = what or "no answer in seconds"
+        result += [(getattr(call, "__qualname__", ""), name, value, what)] if what else []
+    return result
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 4e9)
+
+
+@pytest.mark.usefixtures("elsewhere", "little")
+def test_some_huge_sizes_end_in_seconds_or_in_our_words() -> None:
+    assert not unmet(random.Random(0).sample(SIZES, 40))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("elsewhere", "little")
+def test_every_huge_size_ends_in_seconds_or_in_our_words() -> None:
+    assert len(SIZES) > 400
+    assert not unmet(SIZES)
+
+
+def foreign(size: int) -> None:
+    np.zeros((size, 2**40))
+
+
+def test_an_array_that_cannot_be_held_is_seen() -> None:
+    assert unmet([(foreign, {"size": 1}, "size", 2**63 - 1)])
+
+
+ROOM: list[tuple[Callable[..., Any], dict[str, Any], str, Any, Any]] = [
+    (nn.blank, {"shape": (10,)}, "count", 100, 101),
+    (nn.random_canary, {"norm": 1.0}, "d", 333, 334),
+    (mi.Gaussian, {"mean": 0.0, "cov": 1.0}, "d", 250, 251),
+    (nn.layered, {"inputs": (2,), "outputs": 2}, "widths", (499,), (500,)),
+]
+"""Calls, and the largest size that 8,000 bytes hold, by their own count of what is made, with the next."""
+
+
+@pytest.mark.parametrize(("call", "rest", "name", "most", "more"), ROOM)
+def test_a_size_is_refused_from_where_memory_ends(call, rest, name, most, more, monkeypatch) -> None:
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 8e3)
+    call(**rest | {name: most})
+    with pytest.raises(
+        ValueError, match=rf"{name} is .*; that takes [0-9,]+ numbers, and at most [0-9,]+ fit into memory"
+    ):
+        call(**rest | {name: more})

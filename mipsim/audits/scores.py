@@ -607,7 +607,9 @@ def _listed(names: Sequence[str], most: int = 60) -> str:
 
 def _with_points(cells: Any) -> list[str] | None:
     """Cells of a text whose numbers have decimal commas, with points; None for others, and where each comma may divide thousands."""
-    if isinstance(cells, np.ndarray) or not all(isinstance(cell, str) and len(cell) <= _LONG for cell in cells):
+    if isinstance(cells, np.ndarray) or not all(
+        isinstance(cell, str) and len(cell) <= _LONG for cell in cells
+    ):
         return None
     commas = [cell for cell in cells if "," in cell]
     if any("." in cell or cell.count(",") > 1 for cell in cells):

@@ -37,6 +37,7 @@ _PART = 8.0 * float(
 )  # of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
 _SAMPLED = 256.0 * float(np.finfo(np.float64).eps)  # of a rate: a quotient of sums of at most 98 terms
 _TABLE = np.concatenate([[0.0], ndtr(np.linspace(-8.2, 8.2, 2**14)), [1.0]])  # 0.001 probits apart
+_MOST_GAMES = 2**53  # ranks are computed in float64
 _MOST_BOUNDS = 4_096  # that a family holds: some 4 MB
 _SEED = 20_231_117  # any fixed number: a bound then depends on the counts alone
 
@@ -214,9 +215,9 @@ def family_lower_bound(
 
     Args:
         false_positives: number of "out" scores above each threshold, any thresholds, shape (K,).
-        out_games: n0 >= 1, independent games.
+        out_games: n0 from 1 to 2^53, independent games.
         false_negatives: number of "in" scores at or below each threshold, shape (K,).
-        in_games: n1 >= 1, independent games.
+        in_games: n1 from 1 to 2^53, independent games.
         family: the curves, and the parameter that is bounded.
         failure_probability: in [1e-3, 1).
 
@@ -229,8 +230,8 @@ def family_lower_bound(
         >>> round(family_lower_bound(*counts, gdp(), 0.05), 2)  # the mu of these scores is 1
         0.94
     """
-    x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
-    y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
+    x, n0 = class_counts("false_positives", false_positives, "out_games", out_games, _MOST_GAMES)
+    y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games, _MOST_GAMES)
     if x.size != y.size:
         raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
     risk = number("failure_probability", failure_probability, 0.999 * LEAST_RISK, 1.0, high_open=True)

@@ -59,4 +59,3 @@ def fitting(needed: float, what: str, workers: int, device: Device) -> int:
 
 def _bytes(number: float) -> str:
     return f"{number / 1e12:,.1f} TB" if number >= 1e12 else f"{number / 1e9:,.1f} GB"
-

@@ -71,9 +71,7 @@ def random_canary(d: int, norm: float, seed: int = 0) -> np.ndarray:
         >>> print(np.linalg.norm(canary).round(6), abs(canary).max() < 1.0)
         2.0 True
     """
-    direction = np.random.default_rng([_DIRECTION, whole("seed", seed, 0)]).standard_normal(
-        _coordinates(d)
-    )
+    direction = np.random.default_rng([_DIRECTION, whole("seed", seed, 0)]).standard_normal(_coordinates(d))
     return number("norm", norm, 0.0, low_open=True) / np.linalg.norm(direction) * direction
 
 

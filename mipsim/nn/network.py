@@ -260,7 +260,11 @@ def random_features(inputs: Sequence[int], features: int = 512, outputs: int = 2
 def _checked(
     kind: str, inputs: Sequence[int], widths: Sequence[int], outputs: int, name: str = "widths"
 ) -> Network:
-    own = {"inputs": sizes("inputs", inputs), name: sizes(name, widths), "outputs": whole("outputs", outputs, 1)}
+    own = {
+        "inputs": sizes("inputs", inputs),
+        name: sizes(name, widths),
+        "outputs": whole("outputs", outputs, 1),
+    }
     result = Network(kind, *own.values())
     images = kind in ("convolutional", "residual")
     sides = result.inputs[-1] if images else math.prod(result.inputs), *result.widths, result.outputs

@@ -102,7 +102,11 @@ def train(
         False
     """
     inputs, labels = checked_examples(network, x, y)
-    epochs, seed, views = whole("epochs", epochs, 0, MOST_EPOCHS), whole("seed", seed, 0), whole("views", views, 0)
+    epochs, seed, views = (
+        whole("epochs", epochs, 0, MOST_EPOCHS),
+        whole("seed", seed, 0),
+        whole("views", views, 0),
+    )
     if views and len(network.inputs) != 3:
         raise ValueError(
             f"views is {quoted(views)}; inputs of shape {network.inputs} are no images, so it must be 0"

@@ -170,10 +170,10 @@ def fingerprint_eta(n: int) -> Fraction:
     D*, or off it.
 
     Args:
-        n: records, even.
+        n: records, even, at most 2^18.
 
     Raises:
-        ValueError: if n is odd or below 2.
+        ValueError: if n is odd, below 2, or larger.
 
     Source: Izzo et al. (2024), theorem 5.
 
@@ -181,12 +181,16 @@ def fingerprint_eta(n: int) -> Fraction:
         >>> fingerprint_eta(4)
         Fraction(1, 6)
     """
-    m, odd = divmod(whole("n", n, 2, 2**53), 2)
+    m, odd = divmod(whole("n", n, 2, _MOST), 2)
     if odd:
         raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
     inside, outside = math.comb(n - 1, m - 1), math.comb(n - 1, m)
     right = max(1 + max(inside - 1, outside), 1 + max(outside - 1, inside))
     return Fraction(right, math.comb(n, m)) - Fraction(1, 2)
+
+
+_MOST = 2**18
+"""Records for which a fraction of as many binary digits is computed, in seconds."""
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

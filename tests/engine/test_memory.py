@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim import _memory
 from mipsim._precision import exact_scope
 from mipsim.distributions.sum_table import lattice_table
 from mipsim.engine import memory

@@ -98,6 +98,7 @@ FILES: dict[str, tuple[str, Maker]] = {
     "names in wide text": ("npz", _npz("f4", run="U40")),
     "a matrix of int8": ("npz", _matrix),
     "a long word for all scores": ("parquet", _parquet(_words(_LONG))),
+    "a long number for all scores": ("parquet", _parquet(_words("1." + "0" * 10**6))),
     "a long word for all worlds": ("parquet", _parquet(_numbers("f4"), member=_words(_LONG))),
     "a long word for all runs": ("parquet", _parquet(_numbers("f4"), run=_words(_LONG))),
     "a few numbers": ("parquet", _parquet(_numbers("i1"))),

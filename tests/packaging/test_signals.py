@@ -178,6 +178,54 @@ WAYS = [
 ]
 
 
+IMPORTING = """
+import signal, sys
+import mipsim as mi
+from mipsim import _signals
+
+if {control}:
+    _signals.LeavingOnCtrlC.__enter__ = lambda self: None
+
+class Pressing:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Pressing())
+try:
+    {use}
+except KeyboardInterrupt:
+    print("left")
+del sys.meta_path[0]
+print({use})
+"""
+USES = [
+    ("mi.GaussianTradeOff(1.0).mu", "numpy.linalg", "1.0", True),
+    ("mi.nn.linear((2,), 2).dimension()", "jaxlib.cpu._sparse", "6", True),
+    ("mi.nn.linear((2,), 2).dimension()", "flax.linen", "6", False),
+    ("mi.referee.Real(0.0, 1.0).high", "mipsim.referee.domain", "1.0", False),
+    ("mi.tradeoff.NoncentralChiSquareTradeOff(3.0, 0.0, 1.0).beta(0.0)", "jaxlib.cpu._sparse", "1.0", True),
+    (
+        "mi.GaussianTradeOff(1.0).compare(mi.GaussianTradeOff(1.0)).verdict",
+        "jaxlib.cpu._sparse",
+        "CONFIRMED",
+        True,
+    ),
+    ("mi.plot(mi.GaussianTradeOff(1.0)) is None", "matplotlib.ticker", "False", True),
+]
+"""A first use, the module in whose import Ctrl-C is pressed, what is printed, and whether half an import is lost without the block."""
+
+
+@pytest.mark.parametrize(("use", "module", "printed", "lost"), USES)
+def test_ctrl_c_in_a_first_use_leaves_whole_modules(use, module, printed, lost):
+    """NumPy, JAX and Matplotlib fail in the same process once an import of theirs was cut short."""
+    ended = program(IMPORTING, use=use, module=module, control=False)
+    assert (ended.returncode, ended.stdout) == (0, f"left\n{printed}\n"), ended.stderr
+    control = program(IMPORTING, use=use, module=module, control=True)
+    assert (control.returncode == 0) is not lost, control
+
+
 def program(text: str, **given: object) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-c", text.format(**given)]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
