@@ -165,8 +165,8 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     *((lambda seed=seed: mi.ShrunkMoments(np.random.default_rng(seed).normal(size=(2, 5))), r"varies along 1 of them only: its covariance is singular; give ridge > 0$") for seed in range(8)),
     # Labels and scores in the order of other libraries gave mu >= 2.34 for 1.65: all labels below all scores of members.
     *((lambda given=given: mi.EmpiricalTradeOff.from_scores(*(COINS, AUDITED)[:given]), r"by name; .*from_scores\(out_scores=s\[y == 0\], in_scores=s\[y == 1\]\)") for given in (2, 1, 0)),
-    *((lambda n=n: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n, [3.0]).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 10**300)),
-    *((lambda n=n: mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 10**300)),
+    *((lambda n=n: mi.FixedTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n, [3.0]).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 2**63 - 1)),
+    *((lambda n=n: mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), n).exact(mi.ScalarProduct([0.0])), "it must be at most 9007199254740992") for n in (2**53 + 1, 2**63 - 1)),
     *((lambda bad=bad: budget_of(bad), f"budget is {bad!r}; it must be seconds > 0") for bad in (0, -1, "0s", "soon", "", "2 weeks", None, True, math.inf, "1..2s", "0 probes")),
     *((lambda bad=bad: mi.play(**PLAYED, executor=bad), f"executor is {bad!r}; it must have a method submit") for bad in (3, "dask", ThreadPoolExecutor)),
     (lambda: play_many(GAME, ATTACK, 10), "attacks is CovarianceScore; it must be a sequence"),
@@ -535,9 +535,9 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
     ]),
     (lambda a: mi.trained_attack(mi.TwoInputs(shifted, [0.0], [1.0]), **a), [
         ({"games": 10}, "games is 10; it must be a whole number >= 100"),
-        ({"games": 1e30}, r"games is 1e\+30; training looks at 1,536,000 games"),
+        ({"games": 1e15}, r"games is 1e\+15; training looks at 1,536,000 games"),
         ({"seed": -1}, "seed is -1"),
-        ({"seed": 2**63}, r"seed is 9223372036854775808; it must be a whole number in \[0, 2\^63\)"),
+        ({"seed": 2**63}, r"seed is 9223372036854775808; it must be a whole number >= 0 and below 2\^63"),
         ({"hidden": (0,)}, "hidden is 0"),
     ]),
     (lambda a: CoordinateClip(*a), [

@@ -16,7 +16,7 @@ from mipsim._extras import optional
 from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, users_precision
 from mipsim._validation import refuse_class, sizes, whole
-from mipsim._words import kind_of, quoted
+from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack
 
 BATCH, STEPS = 1024, 1500
@@ -102,8 +102,6 @@ def trained_attack(
         raise ValueError(
             f"games is {games:.15g}; training looks at {BATCH * STEPS:,} games, so that more are of no use"
         )
-    if seed >= 2**63:
-        raise ValueError(f"seed is {quoted(seed)}; it must be a whole number in [0, 2^63)")
     precision = users_precision(precision)
     widths = () if isinstance(hidden, (list, tuple)) and not hidden else sizes("hidden", hidden)
     fits_memory(sum(map(math.prod, pairwise((1, *widths, 1)))), 32, hidden=hidden)
