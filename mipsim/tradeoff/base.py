@@ -14,7 +14,7 @@ import wadler_lindig as wl
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
 from mipsim._printed import shown
-from mipsim._signals import imported
+from mipsim._signals import LeavingOnCtrlC
 from mipsim._validation import is_float64, member, number, real_array
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
@@ -567,8 +567,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
             'REFUTED'
         """
-        exact = imported("mipsim.referee.judging.compare_exact")  # with JAX
-        return exact.compare_exact(self, claim, tolerance, kind)
+        with LeavingOnCtrlC():  # JAX is imported whole
+            from mipsim.referee.judging.compare_exact import compare_exact
+        return compare_exact(self, claim, tolerance, kind)
 
     def inverse(self) -> "AbstractTradeOff":
         """f^-1(x) = inf{t : f(t) <= x}, the curve with the worlds exchanged; a symmetric curve returns itself.
