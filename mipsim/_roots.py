@@ -47,16 +47,18 @@ def crossing(
     least: float,
     most: float,
     narrow: float = _NARROW,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bracket the least z in [least, most] from which on a condition holds, for `size` problems at once.
 
-    For curves with jumps and flat stretches, where a root finder would take any root, and the least root is meant.
+    For curves with jumps and flat stretches, where a root finder would take any root, and the least root is meant. `stop`: whether to
+    leave the brackets as they are.
     """
     low, high = np.full(size, least), np.full(size, most)
     cells = max(2, min(_MOST_CELLS, _EVALUATIONS // max(size, 1)))
     shares = np.arange(1, cells) / cells
     width = 1.0
-    while width > narrow:
+    while width > narrow and not stop():
         inner = low[:, None] + (high - low)[:, None] * shares
         first = np.argmax(np.concatenate([holds(inner), np.ones((size, 1), bool)], axis=1), axis=1)
         ends = np.concatenate([low[:, None], inner, high[:, None]], axis=1)

@@ -241,7 +241,7 @@ CALLS: Calls = [
     (mi.find_noise_multiplier_for_epsilon_delta, {"epsilon": 1.0, "delta": 1e-5, **NOISE}),
     (mi.find_noise_multiplier_for_err_rates, {"alpha": 0.1, "beta": 0.8, **NOISE}),
     (mi.find_noise_multiplier_for_mu, {"mu": 1.0, **NOISE}),
-    (mi.budget, {"seconds": 1.0}),
+    (mi.budget, {"seconds": 1.0, "memory": 2**30}),
     (mi.find_noise_multiplier_for_tpr_at_fpr, {"tpr": 0.2, "fpr": 0.1, **NOISE}),
     (bands.approximate_dp, {"delta": 0.1}),
     (bands.CountedRates, {"count": [1, 2], "games": 10}),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc, gammaln, xlog1py, xlogy
 
+from mipsim._budget import check_budget, spent, warn_of_end
 from mipsim._content_seed import content_generator
 from mipsim._validation import whole
 from mipsim._words import quoted
@@ -331,6 +332,9 @@ class OneRun:
             return start - _step(start)
         while (epsilon := _next_on_grid(best)) <= _MOST / turns and refused(epsilon):
             best = epsilon
+            if spent():
+                warn_of_end(f"the bound of epsilon is at least {best:g}", "it holds, and may be larger")
+                break
         if best > 0.0:
             self.deciding["epsilon"] = min(
                 self.guesses, key=lambda item: least_tail([item.number], [item.right], turns * best)
@@ -347,7 +351,11 @@ class OneRun:
     def _bound(self, name: str, above: Callable[[tuple[int, int, int], float], float]) -> float:
         """The largest bound that any number of guesses shows, each above that of those before; its guesses decide."""
         best = 0.0
-        for item in self.guesses:
+        for done, item in enumerate(self.guesses):
+            if spent():
+                what = f"the bound of {name} is of {done} of {len(self.guesses)} numbers of guesses"
+                warn_of_end(what, "it holds, and may be larger")
+                break
             if (bound := above((self.canaries, item.number, item.right), best)) > best:
                 best, self.deciding[name] = bound, item
         return best
@@ -361,6 +369,7 @@ class OneRun:
             both = quickly(compose(polygon, copies=2))
 
         def fpr_at(tpr: float) -> float:  # rounded down, which refutes less
+            check_budget()
             fpr = tpr
             for _ in range(self.exchange.records):  # f(1 - f) for two steps between neighbours
                 alpha = min(float(np.nextafter(1.0 - fpr, np.inf)), 1.0)

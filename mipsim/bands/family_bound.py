@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 import numpy as np
 from scipy.special import betaincc, betainccinv, betaincinv, ndtr, ndtri
 
+from mipsim._budget import check_budget
 from mipsim._roots import least_whole
 from mipsim._validation import class_counts, member, number
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -310,6 +311,7 @@ def _quantile(family: Family, i: np.ndarray, n0: int, j: np.ndarray, n1: int, ri
     rare, rng = _RareMinimum(family, i, n0, j, n1), np.random.default_rng(_SEED)
     total = _FIRST * risk
     while True:
+        check_budget()
         level, whole = rare.level(total)
         share = rare.draw(rng, _PILOT, level).size / _PILOT
         if share * whole >= _ROOM * risk or whole < 0.4 * total:
@@ -395,6 +397,7 @@ class _RareMinimum:
     def _accepted(
         self, rng: np.random.Generator, count: int, level: float, tails: np.ndarray, shares: np.ndarray
     ) -> np.ndarray:
+        check_budget()
         pair, cell = np.divmod(np.searchsorted(shares, rng.random(count), side="right"), self.masses.size)
         x = rng.random(count) * self.masses[cell]
         u = _order_quantile(

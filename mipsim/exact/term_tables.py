@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 import jax.numpy as jnp
 import numpy as np
 
+from mipsim._budget import check_memory
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.exact.atoms import alike, beside, convolve, rounding
@@ -26,8 +27,7 @@ from mipsim.forms.score import terms_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _WORK = 2**22  # outcomes that are multiplied out
-_MOST_CELLS = 2**25  # counts of all coordinates: some 5 GiB
-_MOST_DIFFERENT = 3 * 2**22  # counts of different coordinates: most of a minute of a core
+_CELL = 160  # bytes that a count of a coordinate takes while the tables are built and read, measured
 
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """What `count_tables` returns."""
@@ -75,7 +75,11 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
         return None
     low, high = window(mean.rows, data.p)
     counts = int((high - low).max()) + 1
-    _refuse_large(data.dimension, counts, _MOST_CELLS)
+    check_memory(
+        _CELL * data.dimension * counts,
+        f"the exact curve, by tables of {data.dimension:,} coordinates with {counts:,} likely counts each,",
+        "play the game, or take fewer coordinates or records",
+    )
     count = low[:, None] + np.arange(float(counts))
     beside = np.minimum(count, mean.rows - 1.0) + problem.row[:, None]
     outputs = np.stack([count, beside], axis=1) / mean.rows
@@ -92,14 +96,6 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
     return terms, probability, low, binomial_error(mean.rows, data.p) + outside(mean.rows, data.p)
-
-
-def _refuse_large(coordinates: int, counts: int, most: int) -> None:
-    if coordinates * counts > most:
-        raise ValueError(
-            f"the exact curve needs tables of {coordinates:,} coordinates with {counts:,} likely counts each, over the {most:,} cells that "
-            "are read: play the game, or take fewer coordinates or records"
-        )
 
 
 def _few(
@@ -130,7 +126,6 @@ def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lo
     centre = np.einsum("wjk,wjk->wj", probability, terms) / probability.sum(axis=2)
     values = np.where(probability > 0.0, terms - centre[:, :, None], 0.0)
     retained, copies = _kinds(values, probability)
-    _refuse_large(retained.size, values.shape[2], _MOST_DIFFERENT)
     # Each value has lost EPS of itself and its centre.
     size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
     moved, centres = EPS * float(size.sum(axis=1).max()), np.array([fsum(world) for world in centre])

@@ -11,6 +11,7 @@ from typing import Any, dataclass_transform
 import numpy as np
 import wadler_lindig as wl
 
+from mipsim._budget import noted
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
 from mipsim._printed import shown
@@ -252,9 +253,9 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         # At FPR 1 both ends are 0: just below it the FNR is so small that refining it takes most of the time.
         result = self.enclosure(np.where(log_fpr == 0.0, 0.0, ends))
         first, last = (CurveBounds(*(end[i] for end in result)) for i in (0, 1))
-        return CurveBounds(last.log_fnr_low, first.log_fnr_high, first.log_tpr_low, last.log_tpr_high).where(
-            log_fpr < 0.0, last
-        )
+        bounds = CurveBounds(last.log_fnr_low, first.log_fnr_high, first.log_tpr_low, last.log_tpr_high)
+        noted("the logarithm of a TPR", (bounds.log_tpr_low, bounds.log_tpr_high))
+        return bounds.where(log_fpr < 0.0, last)
 
     def beta(self, alpha: object) -> Any:
         """The least that the FNR can be at the FPR `alpha` (any shape, in [0, 1])."""

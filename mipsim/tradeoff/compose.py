@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._budget import spent
+from mipsim._budget import noted, spent
 from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
 from mipsim._words import kind_of
@@ -341,13 +341,13 @@ class ComposedTradeOff(AbstractTradeOff):
         return low, high
 
     def _warn(self, what: str, width: float, accuracy: float) -> None:
-        if not width <= 1.001 * accuracy:
+        if spent():
+            noted(what, (0.0, width), accuracy)
+        elif not width <= 1.001 * accuracy:
             digits = enough(width, accuracy, 1)
-            on = "at the end of mi.budget" if spent() else f"on {self.losses.places:,} places"
-            nearer = "in more seconds" if spent() else f"at {_NEARER[what]}, with more noise or fewer steps"
             warnings.warn(
-                f"{what} is known to {ceiling(width, digits)} only, not to {floor(accuracy, digits)}, {on}; both bounds hold, "
-                f"and are nearer {nearer}",
+                f"{what} is known to {ceiling(width, digits)} only, not to {floor(accuracy, digits)}, on {self.losses.places:,} places; both "
+                f"bounds hold, and are nearer at {_NEARER[what]}, with more noise or fewer steps",
                 stacklevel=6,
             )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._budget import noted
 from mipsim._roots import crossing
 from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered, probit_of_log, raised
 from mipsim.tradeoff.partition import GRID, Corners, Enclosed, Partition
@@ -71,7 +72,9 @@ def log_delta(curve: Enclosed, epsilon: np.ndarray) -> Bounds:
     none = epsilon >= curve.largest_loss_bounds()[1]  # TPR <= e^epsilon FPR everywhere
     low, high = np.full(epsilon.shape, -np.inf), np.full(epsilon.shape, -np.inf)
     low[~none], high[~none] = _in_groups(epsilon[~none], heights)
-    return lowered(low), raised(high)
+    low, high = lowered(low), raised(high)
+    noted("delta", (np.exp(low), np.exp(high)))
+    return low, high
 
 
 def _finite(log_p: np.ndarray) -> np.ndarray:
@@ -105,7 +108,7 @@ def epsilon(curve: Enclosed, log_of_delta: np.ndarray) -> Bounds:
         least, most = curve.largest_loss_bounds()
         low = np.where(none, np.maximum(low, least), low)
         high = np.where(open_above, np.minimum(high, most), high)
-    return np.maximum(low, 0.0), np.maximum(high, 0.0)
+    return noted("epsilon", (np.maximum(low, 0.0), np.maximum(high, 0.0)))
 
 
 def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
@@ -129,7 +132,7 @@ def bayes_risk(curve: Enclosed, prior: np.ndarray) -> Bounds:
     low, high = _in_groups(prior, risks)
     with np.errstate(over="ignore"):
         worst = np.minimum(np.minimum(prior, 1.0 - prior), np.exp(raised(-low, 32.0)))
-        return np.minimum(np.exp(lowered(-high, 32.0)), worst), worst
+        return noted("a Bayes risk", (np.minimum(np.exp(lowered(-high, 32.0)), worst), worst))
 
 
 def auc(curve: Enclosed) -> tuple[float, float]:
@@ -163,7 +166,8 @@ def auc(curve: Enclosed) -> tuple[float, float]:
             gap > max(_AREA / gap.size, 0.05 * gap.max()), _AREA_POINTS if points.convex else None
         ):
             error = _SLACK * (gap.size + 8)
-            return max(0.0, 1.0 - float(most.sum()) - error), min(1.0, 1.0 - float(least.sum()) + error)
+            ends = max(0.0, 1.0 - float(most.sum()) - error), min(1.0, 1.0 - float(least.sum()) + error)
+            return noted("an AUC", ends)
 
 
 def least_mu(curve: Enclosed) -> tuple[float, float]:
@@ -196,7 +200,7 @@ def least_mu(curve: Enclosed) -> tuple[float, float]:
             return (high <= low) | (high - low <= _width(curve) * np.maximum(1.0, np.abs(high)))
 
     low, high = (float(end[0]) for end in curve._supremum(shift, 1, enough))
-    return max(0.0, min(low, ceiling)), max(0.0, min(high, ceiling))
+    return noted("mu", (max(0.0, min(low, ceiling)), max(0.0, min(high, ceiling))))
 
 
 def _tail(curve: Enclosed, points: Corners) -> np.ndarray:
@@ -236,7 +240,7 @@ def regret(curve: Enclosed, mu: tuple[float, float]) -> tuple[float, float]:
             between = np.minimum(between, _between_chords(fpr, safe, at, mu[1]))
         high = float(max(at.max(), between.max())) + 1e-14
         if high - low <= _REGRET or not points.split(between > max(low, float(at.max())) + _REGRET):
-            return max(0.0, low - 1e-14), min(1.0, high)
+            return noted("the regret of mu", (max(0.0, low - 1e-14), min(1.0, high)))
 
 
 def _between_chords(fpr: np.ndarray, fnr: np.ndarray, at: np.ndarray, mu: float) -> np.ndarray:

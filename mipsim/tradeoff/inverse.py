@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._budget import spent
 from mipsim._roots import crossing
 from mipsim.tradeoff.base import AbstractTradeOff, inner_curve
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
@@ -55,8 +56,8 @@ class InverseTradeOff(AbstractTradeOff):
 
         size = wanted.shape[0]
         least, most = (
-            crossing(not_above, size, _FARTHEST, _NEAREST)[0],
-            crossing(at_most, size, _FARTHEST, _NEAREST)[1],
+            crossing(not_above, size, _FARTHEST, _NEAREST, stop=spent)[0],
+            crossing(at_most, size, _FARTHEST, _NEAREST, stop=spent)[1],
         )
         low = np.where(least <= _FARTHEST, -np.inf, log_ndtr(np.sinh(least)))
         high = np.where(most >= _NEAREST, 0.0, log_ndtr(np.sinh(most)))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from scipy.special import log_ndtr
 
-from mipsim._budget import spent
+from mipsim._budget import memory, spent
 from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
@@ -21,7 +21,7 @@ from mipsim.tradeoff.sure_mass import SureMass
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
 _REACH = 5.0  # standard deviations on either side of its tilt that a band is requested
-_MOST_PLACES = 1 << 23  # of a circle: 64 MiB an array, some 1 GiB in all
+_PLACE = 256  # bytes that a place of a circle may take in all arrays of a question; some 120 do
 _BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a core
 _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that a single query may make
@@ -49,7 +49,7 @@ _SHIFTS = np.geomspace(
 
 class LossSum:
     """The distribution of a sum of independent losses: bands around the requested losses.
-    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have;
+    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have, within the budget of memory;
     `sure_masses`: those that reveal the world "in", and those that reveal the world "out".
     """
 
@@ -57,8 +57,9 @@ class LossSum:
         self,
         laws: Sequence[tuple[AbstractStepLaw, int]],
         sure_masses: tuple[SureMass, SureMass] = ((0.0, 0.0), (0.0, 0.0)),
-        places: int = _MOST_PLACES,
+        places: float = math.inf,
     ) -> None:
+        places = int(min(places, 2.0 ** math.floor(math.log2(memory() / _PLACE))))
         self.laws, self.sure_masses, self.places = list(laws), sure_masses, places
         with np.errstate(divide="ignore"):
             logs = np.log(sure_masses)

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.tradeoff import AbstractTradeOff
+from mipsim.tradeoff.step_laws import MixedGaussian
 
 from .questions import question, wrong
 
@@ -24,7 +26,7 @@ SECONDS, KIBIBYTES = 60.0, 2 << 20
 FEW, MANY, PART = 40, 2_000, 10
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*both bounds hold"),
+    pytest.mark.filterwarnings("ignore:.*both bounds hold", "ignore:.*at the end of mi.budget"),
     pytest.mark.skipif(not hasattr(signal, "SIGVTALRM"), reason="no clock of the processor's time here"),
 ]
 
@@ -88,6 +90,24 @@ def test_an_interval_or_a_sentence(part: int) -> None:
     assert [line for seed in seeds if (line := failed(seed))] == []
 
 
+def _remove() -> AbstractTradeOff:
+    return mi.dpsgd(1.0, 0.01, 1000, neighbours="remove")
+
+
+def _noises() -> AbstractTradeOff:
+    return mi.compose(mi.LaplaceTradeOff(0.1), copies=50)
+
+
+def _blend() -> AbstractTradeOff:
+    return mi.mix(_remove(), _noises(), weights=[0.5, 0.5])
+
+
+def _audit() -> mi.Audit:
+    rng = np.random.default_rng(0)
+    member = rng.random(3000) < 0.5
+    return mi.audit(rng.normal(size=3000) + 2.0 * member, member, design="one-run")
+
+
 @pytest.mark.parametrize(
     ("answer", "truth"),
     [
@@ -97,6 +117,9 @@ def test_an_interval_or_a_sentence(part: int) -> None:
         (lambda: mi.dpsgd(0.7, 1e-3, 10**4).tpr_bounds(1e-6), 6.1388e-6),
         (lambda: mi.dpsgd(0.7, 1e-3, 10**4).auc_bounds(), 0.572673),
         (lambda: mi.account(1.0, 0.01, 1000).numbers["TPR at FPR 0.001"], 4.06843e-3),
+        (lambda: _blend().inverse().tpr_bounds(1e-3), 4.74276e-3),
+        (lambda: mi.tradeoff.convex_hull(_remove(), _noises()).delta_bounds(1.0), 3.67036e-2),
+        (lambda: (_audit().epsilon_lower_bound, 700.0), 4.46875),
     ],
 )
 @pytest.mark.parametrize("seconds", [1e-9, 0.1])
@@ -110,9 +133,41 @@ def test_bounds_at_the_end_of_a_budget_hold(
     assert time.process_time() - begun < 10.0
 
 
-def _likelihood_ratio() -> object:
+def test_bounds_that_a_budget_cuts_short_are_warned_of() -> None:
+    with (
+        mi.budget(1e-9),
+        pytest.warns(UserWarning, match="a TPR is known to .* only, at the end of mi.budget"),
+    ):
+        _blend().inverse().tpr_bounds(1e-3)
+    with mi.budget(1e-9), pytest.warns(UserWarning, match="of 0 of 15 numbers of guesses, at the end"):
+        _audit()
+
+
+@pytest.mark.parametrize("memory", [2**24, 2**40])
+def test_bounds_within_any_memory_hold(memory: int) -> None:
+    with mi.budget(memory=memory):
+        low, high = mi.dpsgd(1.0, 0.01, 1000).epsilon_bounds(1e-5)
+    assert low <= 1.82823 <= high < low + 0.02
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda: _likelihood_ratio(2000), "tables of 2,000 coordinates with 3.. likely counts each, needs"),
+        (
+            lambda: MixedGaussian(1e4, 0.5).cells(np.arange(-9.0, 9.0), 0.0, 1e7),
+            "a shift by 10000 deviations",
+        ),
+    ],
+)
+def test_what_needs_more_memory_is_refused(answer: Callable[[], object], words: str) -> None:
+    with mi.budget(memory=2**24), mi.budget(memory=2**40), pytest.raises(ValueError, match=words):
+        answer()
+
+
+def _likelihood_ratio(d: int = 200) -> object:
     rng = np.random.default_rng(0)
-    data, target = mi.Bernoulli(rng.uniform(0.05, 0.95, 200)), rng.integers(0, 2, 200).astype(float)
+    data, target = mi.Bernoulli(rng.uniform(0.05, 0.95, d)), rng.integers(0, 2, d).astype(float)
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=1000, target=target)
     return game.exact(mi.LikelihoodRatio(game.mechanism, data, n=1000, target=target)).tpr_bounds(1e-6)
 
