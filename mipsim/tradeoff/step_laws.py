@@ -244,6 +244,12 @@ class MixedLaplace(AbstractStepLaw):
         self.ends = tuple(float(self._loss(np.float64(end))) for end in (-mu, mu))  # pyright: ignore
         self.fixed = self.ends[1]
 
+    @property
+    def log_rest(self) -> float:
+        """As that of a Gaussian shift, with a = P(outcome > mu / 2) = e^(-mu / 2) / 2."""
+        rest = math.log(-math.expm1(-0.5 * self.mu))
+        return math.log1p(-self.p) + rest if self.p < 1.0 else -math.inf
+
     def bulk(self, factor: float) -> MixedLaplace:
         return MixedLaplace(self.mu, factor * self.p)
 
@@ -294,7 +300,9 @@ class MixedLaplace(AbstractStepLaw):
         places = [(loss - offset) / step for loss in self.ends]
         near = [1e-13 * (1.0 + abs(place)) for place in places]  # of an end that is declared to be on a node
         inner = self._inner(offset + step * nodes)
-        beyond = places[0] < nodes[0] - near[0], places[1] > nodes[-1] + near[1]
+        # Of a lattice that begins at the loss 0 all lower losses are beyond, however near they are.
+        at_zero = offset + step * float(nodes[0]) == 0.0 > self.ends[0]
+        beyond = at_zero or places[0] < nodes[0] - near[0], places[1] > nodes[-1] + near[1]
         inner[[0, -1]] = np.where(beyond, inner[[0, -1]], (-self.mu, self.mu))
         # A first and a last cell hold what lies outside of the nodes.
         out, inside = self._masses(np.concatenate([[-self.mu], inner, [self.mu]]))
@@ -402,7 +410,7 @@ class Symmetrized(AbstractStepLaw):
     Source: Dong, Roth and Su (2022), proposition A.1 of the hull, theorem 4.2 of sub-sampling.
     """
 
-    def __init__(self, ahead: MixedGaussian) -> None:
+    def __init__(self, ahead: MixedGaussian | MixedLaplace) -> None:
         self.ahead = ahead
         self.ends = (-ahead.ends[1], ahead.ends[1])
         self.is_gaussian = ahead.is_gaussian
