@@ -83,6 +83,42 @@ def test_samples_of_a_fixed_size_are_the_symmetrised_step() -> None:
     assert two.inverse().delta(1.0) == pytest.approx(two.delta(1.0), rel=3e-6)
 
 
+def _fixed_size_laplace(mu: float, p: float, steps: int, epsilon: float) -> float:
+    """delta(epsilon) to 1e-6: losses above 0 of a step by a midpoint rule, those below 0 of the worlds exchanged, added by Fourier transforms."""
+    loss = np.linspace(-mu, mu, 200_001)
+    middle, width = 0.5 * (loss[1:] + loss[:-1]), 2.0 * mu / 200_000
+    out = np.append(0.25 * np.exp(-0.5 * (middle + mu)) * width, 0.5 * np.exp(-mu))
+    middle = np.append(middle, mu)
+    up = middle > 0.0
+    middle, out = middle[up], out[up]
+    inside = out * (1.0 + p * np.expm1(middle))
+    losses = np.log1p(p * np.expm1(middle))
+    losses, masses = np.concatenate([losses, -losses]), np.concatenate([out, inside])
+    size, unit = 2**19, float(losses.max()) * steps / 2**17
+    place = np.floor(losses / unit).astype(int)
+    law = np.zeros(size)
+    for at, share in ((place, place + 1.0 - losses / unit), (place + 1, losses / unit - place)):
+        np.add.at(law, at % size, masses * share)
+    law[0] += 1.0 - masses.sum()
+    total = np.fft.irfft(np.fft.rfft(law) ** steps, size)[: size // 2]
+    sums = unit * np.arange(size // 2)
+    return float(total @ np.maximum(np.exp(sums) - np.exp(epsilon), 0.0))
+
+
+@pytest.mark.parametrize(
+    ("mu", "p", "steps", "epsilon"),
+    [(1.0, 0.1, 2, 0.1), (3.0, 0.01, 10, 0.05), (8.0, 1e-3, 3, 0.5), (1e-3, 0.9, 50, 1e-3)],
+)
+def test_laplace_steps_of_a_fixed_size_are_sums_of_their_losses(
+    mu: float, p: float, steps: int, epsilon: float
+) -> None:
+    step = mi.MixtureTradeOff(mi.LaplaceTradeOff(mu), p)
+    low, high = mi.compose(mi.convex_hull(step, step.inverse()), copies=steps).delta_bounds(epsilon)
+    truth, other = (_fixed_size_laplace(mu, q, steps, epsilon) for q in (p, 1.01 * p))
+    assert low * (1.0 - 1e-6) <= truth <= high * (1.0 + 1e-6)
+    assert other > 1.005 * high  # the control: another rate lies outside
+
+
 class _Hidden(mi.AbstractTradeOff):
     """A Gaussian curve that is not known by name."""
 
