@@ -81,7 +81,7 @@ MEMBERS: dict[str, tuple[mi.AbstractMechanism, np.ndarray, Formula]] = {
             mi.NormNoise(MEAN, 1.5, [1.0, 3.0], moment), X,
             lambda rng, x, m, moment=moment: x.mean(axis=0) + ball(rng, rng.gamma(2.0, 1.5, m), np.array([1.0, 3.0]), moment),
         )
-        for moment in (0.5, 4.0, np.inf)
+        for moment in (4.0, np.inf)
     },
     "Subsampled": (mi.Subsampled(MEAN, 0.5), X, lambda rng, x, m: x[rows_of(rng, m, 4, 2)].mean(axis=1)),
     "PoissonSubsampled": (
@@ -171,7 +171,7 @@ def test_wrappers_offer_the_exact_route_only_where_their_base_does() -> None:
     assert not mi.PoissonSubsampled(mi.SGDStep(0.5, 1.0), 0.5).has_exact_law  # a clipped step needs its rows
 
 
-@pytest.mark.parametrize("moment", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("moment", [pytest.param(0.5, marks=pytest.mark.evidence), 4.0])
 def test_norm_noise_has_the_directions_of_the_cone_measure(moment: float) -> None:
     """|u_1|^M / 2 ~ Beta(1/M, 1/M), which the radius hides in the coordinates; 1.2 M is seen."""
     noise, zeros = mi.NormNoise(MEAN, 1.0, [1.0, 3.0], moment), jnp.zeros((2, 2))
