@@ -48,28 +48,20 @@ SEPARABLE: dict[str, Mechanism] = {
     "any and all": lambda key, r: ((r > 1.0).any(axis=0) ^ (r > -1.0).all(axis=0)).astype(float),
     "with noise": lambda key, r: r.sum(axis=0) + jax.random.laplace(key, r.shape[1:]),
     "noise on every record": lambda key, r: (r + jax.random.normal(key, r.shape)).mean(axis=0),
-    "Poisson sub-sampling": lambda key, r: jnp.where(
-        jax.random.bernoulli(key, 0.5, (r.shape[0], 1)), r, 0.0
-    ).sum(axis=0),
+    "Poisson sub-sampling": lambda key, r: jnp.where(jax.random.bernoulli(key, 0.5, (r.shape[0], 1)), r, 0.0).sum(axis=0),
     "clipped": clipped,
     "logistic gradient": logistic_gradient,
     "weights": lambda key, r: jnp.linspace(0.0, 1.0, r.shape[0]) @ r,
-    "products of coordinates": lambda key, r: jnp.concatenate(
-        [(r.T @ r)[0], jnp.einsum("ni,nj->ij", r, r)[1]]
-    ),
+    "products of coordinates": lambda key, r: jnp.concatenate([(r.T @ r)[0], jnp.einsum("ni,nj->ij", r, r)[1]]),
     "squared norms": lambda key, r: jnp.einsum("ij,ij->i", r, r).max(),
     "features": lambda key, r: jnp.tanh(r @ jnp.ones((r.shape[1], 4)) + 1.0).mean(axis=0),
     "softmax": lambda key, r: jax.nn.softmax(r, axis=1).sum(axis=0),
     "sorted within records": lambda key, r: jnp.sort(r, axis=1).mean(axis=0),
     "votes": lambda key, r: jax.nn.one_hot(r.argmax(axis=1), r.shape[1]).sum(axis=0),
     "within coordinates": lambda key, r: jnp.concatenate([r[:, ::-1], r[:, :1]], axis=1).sum(axis=0),
-    "three axes": lambda key, r: (
-        jnp.transpose(r[:, None] * r[:, :, None], (0, 2, 1)).reshape(r.shape[0], -1).sum(axis=0)
-    ),
-    "a single record": lambda key, r: jax.lax.dynamic_index_in_dim(
-        r, jax.random.randint(key, (), 0, r.shape[0]), 0, False
-    ),
-}
+    "three axes": lambda key, r: (jnp.transpose(r[:, None] * r[:, :, None], (0, 2, 1)).reshape(r.shape[0], -1).sum(axis=0)),
+    "a single record": lambda key, r: jax.lax.dynamic_index_in_dim(r, jax.random.randint(key, (), 0, r.shape[0]), 0, False),
+}  # fmt: skip
 INSEPARABLE: dict[str, Mechanism] = {
     "median": lambda key, r: jnp.median(r, axis=0),
     "variance": lambda key, r: r.var(axis=0),  # the records are needed again when their mean is known

@@ -156,49 +156,31 @@ def believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("mipsim.referee.hunting.search.Search._is_probe", lambda self, record: True)
 
 
+def commanded(name: str) -> Plant:
+    """The command of the campaigns of processes is a function of this module."""
+    return lambda patch: patch.setattr(processes, "COMMAND", command(name))
+
+
+DIGEST = "from tests.faults import controls; print(controls.moved_seeds())"
+STORE = "mipsim.engine.checkpoint"
 CONTROLS: Mapping[Callable[..., Figures], Control] = {
-    campaigns.forgeries: Control(
-        replaced("mipsim.engine.checkpoint", _are_sound=lambda **_: True), (), "^negative counts: ", long=True
-    ),
+    campaigns.forgeries: Control(replaced(STORE, _are_sound=lambda **_: True), (), "^negative counts: ", long=True),
     campaigns.flips: Control(no_checksums, (200,), r"^byte \d+ \^ \d+: None"),
     campaigns.truncations: Control(UNNAMED, (2,), r"\d+ bytes"),
-    campaigns.full_disks: Control(
-        replaced("mipsim.engine.checkpoint", replace_file=in_place), (2,), "^room for 0 bytes"
-    ),
+    campaigns.full_disks: Control(replaced(STORE, replace_file=in_place), (2,), "^room for 0 bytes"),
     campaigns.links: Control(replaced("mipsim._files", _followed=Path), (), "^a link to counts$"),
-    campaigns.kills: Control(
-        careless("play_and_store_others"), (1,), "^the resumed run has other counts", long=True
-    ),
+    campaigns.kills: Control(careless("play_and_store_others"), (1,), "^the resumed run has other counts", long=True),
     campaigns.kills_in_writes: Control(careless("write_in_halves"), (2,), "^unreadable", long=True),
     campaigns.writers: Control(careless("play_in_halves"), (1,), "games became -1", long=True),
-    processes.signals: Control(
-        lambda patch: patch.setattr(processes, "COMMAND", command("no_status")),
-        (1, 0, 0.0),
-        r"^SIGINT after 0\.000 s: status 1,",
-        long=True,
-    ),
-    processes.closed_streams: Control(
-        lambda patch: patch.setattr(processes, "COMMAND", command("no_streams")),
-        ((">&-",),),
-        r"^>&-: 1, (?s:.*)has no attribute .{1,2}flush",
-        long=True,
-    ),
-    processes.settings: Control(
-        lambda patch: patch.setattr(
-            processes, "DIGEST", "from tests.faults import controls; print(controls.moved_seeds())"
-        ),
-        (("JAX_RANDOM_SEED_OFFSET",),),
-        "^JAX_RANDOM_SEED_OFFSET=5: [0-9a-f]{64}$",
-        long=True,
-    ),
+    processes.signals: Control(commanded("no_status"), (1, 0, 0.0), r"^SIGINT after 0\.000 s: status 1,", long=True),
+    processes.closed_streams: Control(commanded("no_streams"), ((">&-",),), r"^>&-: 1, (?s:.*)has no attribute .{1,2}flush", long=True),
+    processes.settings: Control(replaced("tests.faults.processes", DIGEST=DIGEST), (("JAX_RANDOM_SEED_OFFSET",),), "^JAX_RANDOM_SEED_OFFSET=5: [0-9a-f]{64}$", long=True),
     hostile_files.arrays: Control(no_checksums, (("scores",),), "^scores, entries altered: it was read"),
     hostile_files.random_files: Control(UNNAMED, (35,), r"^\d+, counts.npz: ValueError: it is truncated"),
     hostile_files.probes: Control(believed, (30,), r"^\d+: \w+Error", long=True),
     hostile_words.arguments: Control(RAW, (hostile_words.WORDS[2:3],), "it printed"),
     hostile_words.random_arguments: Control(RAW, (100,), "it printed"),
     hostile_words.sequences: Control(RAW, (1,), r"status \d, \['\\x1b'", long=True),
-    hostile_words.markup: Control(
-        replaced("mipsim.referee.mathml", escape=lambda text: text), (5,), "AssertionError"
-    ),
-}
+    hostile_words.markup: Control(replaced("mipsim.referee.mathml", escape=lambda text: text), (5,), "AssertionError"),
+}  # fmt: skip
 """Campaign -> its control."""

@@ -96,29 +96,17 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
     "a manifest that is a list": with_member("manifest", npy(np.frombuffer(b"[1]", np.uint8))),
     "a manifest that is no JSON": with_member("manifest", npy(np.frombuffer(b"{", np.uint8))),
     "a manifest without end": with_member("manifest", npy(np.frombuffer(b"[" * 200_000, np.uint8))),
-    "a header that is no Python": with_member(
-        "out", header("{'descr': '<i8', 'shape': (3,), 'fortran_order': }\n")
-    ),
+    "a header that is no Python": with_member("out", header("{'descr': '<i8', 'shape': (3,), 'fortran_order': }\n")),
     "a header of brackets": with_member("out", header(_DEEP + "\n")),
     "a header with a null byte": with_member("out", header("{'descr': '\0'}\n")),
     "version 3 of NPY": with_member("out", b"\x93NUMPY\x03\x00" + bytes(200)),
     "a ZIP of four times nothing": lambda path: rewrite(path, dict.fromkeys(members(path), b"")),
-}
+}  # fmt: skip
 """What is done to a sound file of 5,000 games; `hostile_files.ARRAYS` does more."""
 
 STATED = [
-    "format",
-    "game",
-    "attack",
-    "seed",
-    "games",
-    "runs",
-    "fidelity",
-    "sampler",
-    "edges",
-    "draws",
-    "versions",
-]
+    "format", "game", "attack", "seed", "games", "runs", "fidelity", "sampler", "edges", "draws", "versions",
+]  # fmt: skip
 OTHER = {
     "another seed": with_manifest(seed=12),
     "other games": with_manifest(runs=[[11, 5, 5005]]),

@@ -128,16 +128,9 @@ def test_exponential_noise_has_a_least_value() -> None:
 # The suite's verdicts, and that they can fail.
 
 CORRECT = (
-    "SVT1",
-    "SVT2",
-    "noisy max 1",
-    "noisy max 2",
-    "histogram 1",
-    "prefix sum",
-    "one-time RAPPOR",
-    "RAPPOR",
+    "SVT1", "SVT2", "noisy max 1", "noisy max 2", "histogram 1", "prefix sum", "one-time RAPPOR", "RAPPOR",
     "truncated geometric",
-)
+)  # fmt: skip
 TRUTHS = {
     "SVT1": 0.0885,
     "SVT2": 0.0882,
@@ -169,16 +162,10 @@ def test_no_less_is_detected_than_by_others() -> None:
             assert row.above_floor >= 0.99 * max(PUBLISHED[mechanism.name].dp_sniper)
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        replace(noisy_max("noisy max", 6, Noise(0.97 * 2 / EPSILON, one_sided=True), value=False)),
-        noisy_vector(
-            "histogram", "planted", Noise(0.97 / EPSILON), 5, sums=False, single_change=True, claimed=EPSILON
-        ),
-    ],
-    ids=["index", "histogram"],
-)
+@pytest.mark.parametrize("planted", [
+    replace(noisy_max("noisy max", 6, Noise(0.97 * 2 / EPSILON, one_sided=True), value=False)),
+    noisy_vector("histogram", "planted", Noise(0.97 / EPSILON), 5, sums=False, single_change=True, claimed=EPSILON),
+], ids=["index", "histogram"])  # fmt: skip
 def test_three_per_cent_too_little_noise_is_refuted(planted) -> None:
     assert by_law(planted).verdict == "REFUTED"
 

@@ -26,17 +26,17 @@ def records_of(folder: Path) -> list[dict]:
 
 def test_all_judged(sound, tmp_path, capsys):
     assert main(["--scale", "quick", "--out", str(tmp_path)], sound) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert sorted(line.split()[0] for line in lines[1:-3]) == sorted(["statement", *sound])
-    assert lines[-3] == (
+    first, *lines, total, risk, left = capsys.readouterr().out.splitlines()
+    assert sorted(line.split()[0] for line in lines) == sorted(sound)
+    assert first.startswith("statement")
+    assert total.startswith(
         "Judged 4 statements (2 CONFIRMED, 1 REFUTED: condition, 1 INCONCLUSIVE); 1 correction "
-        f"(1 CONFIRMED). Report: {tmp_path / 'index.html'}"
     )
-    total = 5 + 5 * Statement.samples[-1]
-    assert lines[-2] == (
-        f"Family-wise failure probability 0.001 over all {total:,} points of the register at full scale."
+    assert (
+        f"probability 0.001 over all {5 + 5 * Statement.samples[-1]:,} points of the register at full scale"
+        in risk
     )
-    assert lines[-1].startswith("Left to --scale full: 5,000,000 games a world instead of 100,000, ")
+    assert left.startswith("Left to --scale full: ")
     assert [record["claim"] for record in records_of(tmp_path)] == list(sound)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["FINDINGS.md", "index.html", "verdicts.json"]
 
