@@ -612,7 +612,9 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         and curve.curves[0].sampling_rate < 1.0
     ):
         ahead = step_law(curve.curves[0])
-        if isinstance(ahead, (MixedGaussian, MixedLaplace)):  # of others no cells that end at the loss 0 are known
+        if isinstance(
+            ahead, (MixedGaussian, MixedLaplace)
+        ):  # of others no cells that end at the loss 0 are known
             return Symmetrized(ahead)
     inner, rate = (curve.inner, curve.sampling_rate) if isinstance(curve, MixtureTradeOff) else (curve, 1.0)
     if isinstance(inner, GaussianTradeOff) and inner.mu and rate:

@@ -139,9 +139,7 @@ def test_the_quick_look_agrees_with_the_intervals() -> None:
 
 def test_every_number_of_a_curve_is_wider() -> None:
     counts = [0, 1], [5000, 1587], 10_000, [1587, 5000], 10_000
-    fixed, anytime = (
-        EmpiricalTradeOff(*counts, earlier_counts=e) for e in (None, np.zeros((4, 2)))
-    )
+    fixed, anytime = (EmpiricalTradeOff(*counts, earlier_counts=e) for e in (None, np.zeros((4, 2))))
     intervals = [(curve.advantage_interval(), curve.auc_interval(), curve.compare(GaussianTradeOff(1.0)).interval) for curve in (fixed, anytime)]  # fmt: skip
     for (low, high), (least, most) in zip(*intervals, strict=True):
         assert least < low < high < most

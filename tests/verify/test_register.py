@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from mipsim import referee as rf
-from mipsim.referee import Limit, Statement, Verdict, controlled, mathml
+from mipsim.referee import Limit, Verdict, controlled, mathml
 from mipsim.referee.defect import READING, correction_of
 from mipsim.referee.judging.point import judge_point, judged_again
 from mipsim.referee.judging.prepared import Share
 from verify.leemann.statements.guarantee import BETWEEN, COSET
 from verify.register import FAMILIES, MODULES, PAPERS, REGISTER, paper_of
 from verify.rules import broken_uses, contradicted, unmet_needs, vacuous
+from verify.statement import Statement
 
 # Every numbered statement of the four papers is in the register, once, and knows its twin.
 

@@ -113,7 +113,9 @@ _BODY = rf.Quote(
     "Phi(-|m^scal|/(2 sqrt(m^targ))).",
     "theorem 4.3, section 4",
 )
-_LARGEST = "Largest advantage: for all target z*, for all adversary A_{z*}, Adv_n(A_{Bayes, z*}) >= Adv_n(A_{z*})."
+_LARGEST = (
+    "Largest advantage: for all target z*, for all adversary A_{z*}, Adv_n(A_{Bayes, z*}) >= Adv_n(A_{z*})."
+)
 _APPENDIX = rf.Quote(
     "Let the adversary A_miss use l_n(muhat_n; z^targ, mu, C_sigma) as the LR test function. Then, lim_{n,d} Adv_n(A_miss) = "
     "Phi(|m^scal|/(2 sqrt(m*))) - Phi(-|m^scal|/(2 sqrt(m*))).",

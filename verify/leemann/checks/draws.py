@@ -70,7 +70,10 @@ def summed(n: int, shift: float, own: float, mu: float) -> Replication:
     order = np.argsort(member / np.maximum(null, 1e-300))
     kept, missed = (law[order].cumsum() / law.sum() for law in (null, member))
     # The first of these rates at which the promise is clearly broken.
-    rows = [(rate, float(np.interp(rate, kept, missed)), float(ndtr(ndtri(rate) - mu))) for rate in (0.01, 1e-3, 1e-4, 1e-5)]
+    rows = [
+        (rate, float(np.interp(rate, kept, missed)), float(ndtr(ndtri(rate) - mu)))
+        for rate in (0.01, 1e-3, 1e-4, 1e-5)
+    ]
     rate, value, claim = next((row for row in rows if row[1] < 0.9 * row[2]), rows[-1])
     return Replication(
         -value,

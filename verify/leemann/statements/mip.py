@@ -62,7 +62,9 @@ THEOREM_4_2 = Statement(
             0.01, np.inf, log=True, hunt_to=8.0, meaning="mu of the Gaussian mechanism that releases the sum"
         ),
         "own": rf.Real(
-            0.001, 0.999, meaning="probability of a gradient +C, the others are -C; the target has the same law"
+            0.001,
+            0.999,
+            meaning="probability of a gradient +C, the others are -C; the target has the same law",
         ),
         "skew": rf.Real(
             0.05, 20.0, log=True, meaning="parameter of the Dirichlet law that draws the law of the records"
@@ -78,7 +80,14 @@ THEOREM_4_2 = Statement(
         *rf.grid(_TIGHT, values=(2, 12, 400), epsilon=(0.1, 1.0, 4.0)),
         *rf.rows(_REST | {"mechanism": SUM}, "n mu own", (1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5)),
         rf.Point(_REST | {"mechanism": SUM, "reading": ADD, "n": 50, "own": 0.02}, "50 gradients", "lead"),
-        *rf.rows(_REST | {"mechanism": SUM, "reading": ADD}, "n mu own", (1, 1.0, 0.5), (2, 1.0, 0.5), (5, 2.0, 0.5), (10, 1.0, 0.1)),
+        *rf.rows(
+            _REST | {"mechanism": SUM, "reading": ADD},
+            "n mu own",
+            (1, 1.0, 0.5),
+            (2, 1.0, 0.5),
+            (5, 2.0, 0.5),
+            (10, 1.0, 0.1),
+        ),
     ],
     control=rf.Control(_TIGHT),
     quote=rf.Quote(
