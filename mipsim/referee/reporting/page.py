@@ -187,7 +187,14 @@ def _row(
     pictures, statement, shown = keep(outcome), outcome.statement, titled_examples(outcome)
     readings = readings_of(outcome)
     # A statement of your own, of which nothing else was tried, has no class.
-    tried = correction or statement.quote or statement.slip or statement.restored_by or readings
+    tried = (
+        correction
+        or statement.fails
+        or statement.quote
+        or statement.slip
+        or statement.restored_by
+        or readings
+    )
     diagnosis = diagnose(outcome, correction) if tried else None
     quote = "" if statement.quote is None else statement.quote.text
     return {
@@ -226,16 +233,24 @@ def _command(outcome: Outcome, point: PointResult) -> str:
 def _ranked(outcome: Outcome) -> list[PointResult]:
     """The judged points, those with the strongest verdict first.
 
-    Of each verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared.
+    Of each verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared. Gaps
+    that are read alike come after all others.
     """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
-    by_size = sorted(outcome.judged, key=lambda item: -abs(item.gap) if item.gap == item.gap else 0)
-    seen: Counter[tuple[str, str]] = Counter()
+
+    def size(item: PointResult) -> float:
+        gap = item.gap if outcome.statement.kind.one_sided else abs(item.gap)
+        return -math.inf if math.isnan(gap) else gap
+
+    by_size = sorted(outcome.judged, key=size, reverse=True)
+    seen: Counter[tuple[str, ...]] = Counter()
     places = []
     for item in by_size:
         kin = (item.verdict, item.unit)
-        places.append((order.index(item.verdict), seen[kin]))
+        alike = (*kin, lone_gap(item.gap, item.interval))
+        places.append((order.index(item.verdict), seen[alike], seen[kin]))
         seen[kin] += 1
+        seen[alike] += 1
     return [single for _, single in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
 
 

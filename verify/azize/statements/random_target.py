@@ -57,7 +57,7 @@ LEAKAGE = Statement(
     name="azize-mean-leakage", formula=r"E_{z^* \sim D}[m^*] = \tau",
     uses=("azize-thm-3.1-power",),
     says="E_{z* ~ D}[m*] = tau.",
-    fails=r"The average of $m^*$ is $\tau$ at finite sizes, but a limit inside the average loses what ever rarer values add.",
+    fails=r"The average of $m^*$ is $\tau$ at every finite size. As a limit for each target, which theorem 3.1 takes, $m^*$ may be less: values that become rarer with n add to the average, but to no target's limit.",
     instead="finite n",
     source="Azize & Basu, section 3",
     kind=rf.Equality(1e-9, unit="relative"),  # to tau

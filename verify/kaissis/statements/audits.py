@@ -105,6 +105,7 @@ SYMMETRIC = Statement(
     },
     says="At Delta/sigma = 2 and d = 50 (figure 3c) j and its inverse verify theorem 3 exactly.",
     fails="Equation 7 is off by more than the width of a plotted line at 50 dimensions; that the curves become symmetric is right.",
+    instead="that the curves become symmetric",
     source="Kaissis et al., figure 3c",
     kind=rf.Bound(unit="FNR"),
     domain={

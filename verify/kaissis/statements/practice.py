@@ -79,7 +79,13 @@ def loss_by_tails(reading: str, ratio: float) -> Replication:
     single, double = -ndtri(1e-3), -ndtri(5e-4)
     known, unknown = float(ndtr(ratio - single)), float(ndtr(ratio - double) + ndtr(-ratio - double))
     value = (known - unknown) / (known if reading == SHARE else 1.0)
-    return Replication(value, value - 1e-9, value + 1e-9, "loss without sub-sampling", "normal tails")
+    return Replication(
+        value,
+        value - 1e-9,
+        value + 1e-9,
+        "loss without sub-sampling, at most the loss with it",
+        "normal tails",
+    )
 
 
 POWER_LOSS = Statement(
