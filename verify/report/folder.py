@@ -5,15 +5,14 @@ back), and NaN, a number that does not exist, as null. A statement that could no
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from mipsim import referee as rf
-from mipsim._files import part_of, replace_file, writable_folder
-from mipsim._words import plural, printable
+from mipsim._files import replace_file, writable_folder
+from mipsim._words import plural
 from mipsim.referee import Outcome, Verdict
 from mipsim.referee.defect import correction_of
 from mipsim.referee.gap_words import three_digits
@@ -27,6 +26,7 @@ from verify.register import TITLES, group_of, paper_of
 from verify.report.findings import command_of, findings
 from verify.report.versions import versions
 from verify.statement import Statement
+from verify.stored import place_for, write
 
 TITLE = "Verdicts on privacy theorems"
 LEAD = (
@@ -53,8 +53,7 @@ class ReportFolder:
         statements: int,  # how many are requested
     ) -> None:
         """Raise ValueError if nothing can be written there."""
-        if data is not None:
-            _check_file(data)
+        place_for(data)
         self._folder = folder and writable_folder("--out", folder)
         self._data, self._setting, self._statements = data, setting, statements
         self._order, self._known = list(register), tuple(register.values())
@@ -78,10 +77,7 @@ class ReportFolder:
 
     def finish(self, interrupted: bool = False) -> None:
         """Write all files, saying on the page whether the run was interrupted."""
-        if self._data == "-":
-            sys.stdout.write(self._text)
-        elif self._data is not None:
-            replace_file(Path(self._data), self._text)
+        write(self._data, self._text)
         if self._folder is None:
             return
         scale, of = self._setting.scale, plural(self._statements, "statement")
@@ -120,21 +116,6 @@ class ReportFolder:
             **({"left to --scale full": left} if left else {}),
             "versions": ", ".join(f"{name} {version}" for name, version in versions().items()),
         }
-
-
-def _check_file(where: str) -> None:
-    """Say before any work is done if the data cannot be written there."""
-    if where == "-":
-        return
-    file = Path(where)
-    writable_folder("--json", file.parent)
-    try:
-        part_of(file).exists()  # whose name is longer
-        why = "Is a directory" if file.is_dir() else ""
-    except OSError as error:
-        why = error.strerror or str(error)
-    if why:
-        raise ValueError(f"--json is {printable(repr(where))} ({why}); it must be a file that can be written")
 
 
 def record_of(outcome: Outcome, correction: rf.Statement | None, scale: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.bands.clopper_pearson import clopper_pearson
+from verify.stored import place_for, store
 from verify.tools.broken_mechanisms import SUITE, Mechanism, patterns
-from verify.tools.stored import place_for, store
 
 FLOOR = 0.01
 """DP-Sniper looks at events of at least this probability: "above .01" is what it could find at best."""

@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from mipsim._files import replace_file
+from verify.stored import place_for, store
 from verify.tools.accountants import ACCOUNTANTS
 from verify.tools.estimators import ESTIMATORS
-from verify.tools.stored import place_for, store
 from verify.tools.trial import Outcome, Row, Trial, judge
 
 TRIALS: tuple[Trial, ...] = (*ESTIMATORS, *ACCOUNTANTS)
