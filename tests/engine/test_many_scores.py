@@ -150,7 +150,6 @@ def test_bands_share_their_confidence(named):
 def test_attacks_may_have_names(named):
     assert named.names == ("first", "second")
     assert named["second"] is named[1]
-    assert repr(named) == "ManyHistogram(2 histograms, first, second, of the same 1000 games per world)"
     with pytest.raises(ValueError, match="name is 'third'; allowed: "):
         named["third"]
 

@@ -217,6 +217,7 @@ def test_a_checkpoint_of_another_precision_is_refused(tmp_path):
     )  # nothing of the user's
 
 
+@pytest.mark.evidence
 def test_members_of_the_library_keep_float64_in_a_users_function():
     def mechanism(key, records):
         return jnp.stack([NORMAL.sample(key, 3)[0, 1], mi.EmpiricalMean().release(key, records)[1]])
