@@ -55,9 +55,7 @@ def columns(problem: MeanProblem, n: int) -> list[tuple[str, float, float, int]]
     else:
         p = n**-0.5
         result.append(("Bernoulli", p, 1.0, max(1, round(problem.tau * n / (1 / p - 1)))))
-    if problem.extra == "rare value":
-        result.append(("Bernoulli", problem.rate / n, 1.0, 1))
-    elif problem.extra == "spike":
+    if problem.extra == "spike":
         result.append(("gamma", 1.0, 1.0 + (problem.rate * n) ** 0.5, 1))
     return result
 
@@ -130,7 +128,7 @@ def by_columns(epsilon: float = 0.0, direction: str = "in against out", rho: flo
     elif problem.data == "Cantor":
         result = by_digits()
     elif problem.extra == "faint noise":
-        result = faint_noise()
+        result = faint_noise(problem.leakage)
     elif problem.data == "Bernoulli" and problem.target == "off the support":
         result = off_the_lattice(problem)
     else:
@@ -170,15 +168,16 @@ def off_the_lattice(problem: MeanProblem, games: int = 100_000) -> Draws:
 def by_difference(**at: Any) -> Replication:
     """The mean of min(1, difference^2) of ratio and covariance score."""
     problem = MeanProblem.of(at)
-    what = f"mean of min(1, difference^2) at n = {ROWS}"
+    rows = 256 if problem.extra == "parity" else ROWS
+    what = f"mean of min(1, difference^2) at n = {rows}"
     if problem.extra == "parity":
-        ratio, laws = parity_ratio(problem.rate, ROWS)
+        ratio, laws = parity_ratio(problem.rate, rows)
         value = max(float(law @ np.minimum(1.0, ratio**2)) for law in laws)
         return Replication(
             *near(value),
             what=what,
-            how="NumPy, law of the sum of the extra coordinate by convolution, whose score is 0",
-            size=ROWS,
+            how="NumPy, law of the sum of coordinate j = n by convolution, whose score is 0",
+            size=rows,
         )
     if problem.data == "Cantor":
         draws = by_digits()

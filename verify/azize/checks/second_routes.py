@@ -59,8 +59,8 @@ def rate_of_subsample(
     )
 
 
-def by_parity(rate: float, n: int = 200, games: int = GAMES) -> Draws:
-    """Draw the rows of coordinate n alone and look at the parity of their sum."""
+def by_parity(rate: float, n: int = 256, games: int = GAMES) -> Draws:
+    """Draw the rows of coordinate n, a power of 2, alone and look at the parity of their sum."""
     rng, odd = np.random.default_rng(19), []
     for member in (False, True):
         ones = rng.binomial(n - member, rate / n, games)
@@ -68,7 +68,7 @@ def by_parity(rate: float, n: int = 200, games: int = GAMES) -> Draws:
         odd.append((total % 2).astype(float))
     return Draws(
         *odd,
-        how=f"NumPy, {games:,} games a world from the rows of the extra coordinate, seed 19, n = {n}: is the sum odd?",
+        how=f"NumPy, {games:,} games a world from the rows of coordinate j = n, seed 19, n = {n}: is the sum odd?",
         size=n,
     )
 
@@ -106,15 +106,15 @@ def _fractions(digits: np.ndarray) -> np.ndarray:
     return result
 
 
-def faint_noise(games: int = 200_000, n: int = 400) -> Draws:
-    """Draw the sum of coordinate n, a fair coin with target 1/2 and noise 1/n a record, and look whether it is nearer to a half."""
+def faint_noise(m: float, games: int = 200_000, n: int = 512) -> Draws:
+    """Draw the sum of coordinate n, a power of 2, a fair coin with target 1/2 and noise 1/n a record, and look whether it is nearer to a half."""
     rng, near_half = np.random.default_rng(15), []
     for member in (False, True):
         total = rng.binomial(n - member, 0.5, games) + member * 0.5 + rng.normal(0.0, n**-0.5, games)
         near_half.append(-np.abs(total - np.floor(total) - 0.5))
     return Draws(
         *near_half,
-        how=f"NumPy, {games:,} games a world from the sums of coordinate n, seed 15, n = {n}: how near is the sum to a half?",
+        how=f"NumPy, {games:,} games a world from the sums of coordinate j = n, seed 15, n = {n}: how near is the sum to a half?; m = {m:g}",
         size=n,
     )
 

@@ -12,7 +12,8 @@ from scipy.special import ndtri
 from mipsim.referee import Draws
 from verify.azize.laws.cases import CASES
 from verify.azize.laws.enumeration import roc_vertices
-from verify.azize.laws.normal_sums import NormalCurve, law_third, linear_curve
+from verify.azize.laws.normal_sums import NormalCurve, law_third, linear_curve, sum_curve, sum_law
+from verify.azize.laws.z_moments import World
 
 LAWS = ("bernoulli", "gaussian", "exponential", "laplace", "uniform")
 REFERENCES = {"origin": 0.0, "mean": None, "half": 0.5, "ones": 1.0}
@@ -111,15 +112,57 @@ def two_coordinates(data: str, **at: float) -> tuple[np.ndarray, np.ndarray, np.
     return p, (place > 1 - p).astype(float) if data == "Bernoulli" else ndtri(place) * np.sqrt(p), z_ref
 
 
-def sampled_scores(
-    n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray, games: int = 400_000
-) -> tuple[Draws, Draws]:
-    """(covariance attack, scalar product) on sampled counts of ones; equal scores are equal to 1e-10."""
-    rng = np.random.default_rng(20_251_101)
-    counts = [rng.binomial(n - member, p, (games, 2)) + member * z for member in (0, 1)]
-    how = f"NumPy, {games:,} games a world with the counts of ones, n = {n}"
-    covariance, scalar = (
-        Draws(*((item @ (weight / np.abs(weight).max())).round(10) for item in counts), how=how, size=n)
-        for weight in ((z - p) / (p * (1 - p)), z - reference)
+JUMP, FEW = 3.0, 20
+"""An even coordinate j is +-3 2^j with probability 4^-j, else +-1; so many of them have values that any number of games may show."""
+
+
+def jumping_curve(score: str, n: int, tau: float) -> NormalCurve:
+    """The curve of the covariance score, or of the scalar product with the reference point 0, for the target (1, 1, ...) and these data.
+
+    Even coordinates beyond J, 4^J >= n^2, are fair coins but for a probability below n 4^-J / 15; those up to J move the sum by no more than
+    their deviation, and the rest is a sum of coins.
+    """
+    d, last = max(2, round(tau * n)), 2 * int(np.ceil(np.log2(n) / 2.0))
+    near = np.arange(2, min(last, d) + 1, 2)
+    variance = 1.0 - 4.0**-near + JUMP**2
+    far = d // 2 - near.size
+    # 1/variance differs from the weight of the coordinates beyond J by less than 4^-J / 50.
+    weight, weights, off = (
+        (0.1, 1.0 / variance, 4.0**-last / 50.0) if score == "covariance" else (1.0, 1.0, 0.0)
     )
-    return covariance, scalar
+    laws = []
+    for member in (0, 1):
+        rows = n - member
+        coins = World(member, rows, rows)
+        moved = float(np.sum(np.broadcast_to(weights, near.shape) ** 2 * variance))
+        rest = World(
+            float(member * np.sum(np.broadcast_to(weights, near.shape))), 0.0, 0.0,
+            mean_error=n * far * off, mean_spread=rows * moved, elsewhere=n * 4.0**-last / 15.0,
+        )  # fmt: skip
+        laws.append(sum_law([(1.0, d - d // 2, coins), (weight, far, coins), (1.0, 1.0, rest)]))
+    return sum_curve(*laws)
+
+
+def sampled_jumps(n: int, tau: float, games: int = 200_000) -> tuple[Draws, Draws]:
+    """(covariance attack, scalar product with the reference point 0) on sampled column sums of these data, the target (1, 1, ...)."""
+    rng, d = np.random.default_rng(20_251_101), max(2, round(tau * n))
+    even = np.arange(2, d + 1, 2)
+    near, far, odd = even[:FEW], even[FEW:].size, d - even.size
+    covariance, scalar = [], []
+    for member in (0, 1):
+        rows = n - member
+
+        def coins(count: int, rows: int = rows) -> np.ndarray:
+            return 2.0 * rng.binomial(rows * count, 0.5, games) - rows * count
+
+        first, second = coins(odd) + member * odd, coins(far) + member * far
+        single, plain = first + 0.1 * second, first + second
+        for j in near.tolist():
+            jumps = rng.binomial(rows, 4.0**-j, games)
+            total = 2.0 * rng.binomial(rows - jumps, 0.5) - (rows - jumps)
+            total += 3.0 * 2.0**j * (2.0 * rng.binomial(jumps, 0.5) - jumps) + member
+            single, plain = single + total / (10.0 - 4.0**-j), plain + total
+        covariance.append(single.round(9))
+        scalar.append(plain)
+    how = f"NumPy, {games:,} games a world with the column sums, n = {n}, d = {d}"
+    return Draws(*covariance, how=how, size=n), Draws(*scalar, how=how, size=n)

@@ -32,14 +32,12 @@ targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a ty
 EXTRAS = {
     "none": "",
     "spike": "Exponential(1)",
-    "rare value": "Bernoulli(rate / n), the target 1",
-    "parity": "values 0, 1, 2 of which the sum's parity tells",
-    "faint noise": "a fair coin with noise 1 / n",
+    "parity": "coordinate j = 1, 2, 4, 8, ... has the values 0, 1, 2, with P(1) = rate / j and P(0) = P(2), and the target 1, its mean: the sum's parity tells",
+    "faint noise": "coordinate j = 1, 2, 4, 8, ... is a fair coin with the target 1/2, its mean, and noise of deviation 1 / j in the place of gamma",
 }
-"""An extra coordinate, number n: Exponential(1) with a target sqrt(rate n) standard deviations away; Bernoulli(rate / n) with target 1;
-values 0, 1, 2 with P(1) = rate / n, P(0) = P(2) and target 1, of which the attacker sees whether the sum is odd; a fair coin with
-target 1/2 and noise 1 / n, of which he sees whether the sum is nearer to a half than to a whole number. Coordinates n = 1, 2, 4, ... may be so in one
-data law for all n."""
+"""A spike is an extra coordinate with a target sqrt(rate n) standard deviations away. The others are a single law of the data for all n, whose extra
+coordinates have their targets at the mean and add nothing to m*. Of them that of the largest j <= n is looked at alone: whether its sum is odd, or nearer to a
+half than to a whole number. What the others show makes the attacker stronger yet."""
 ROOT_2_MEAN = 0.3 + 0.1 * np.sqrt(2.0)
 ROOT_2 = float((np.sqrt(2.0) - ROOT_2_MEAN) / np.sqrt(0.5 - ROOT_2_MEAN**2))
 """The target of the three atoms, standardised."""
@@ -106,8 +104,8 @@ class MeanProblem:
         elif self.data in ("rarer Bernoulli", "three atoms", "Cantor"):
             square = {"three atoms": ROOT_2**2}.get(self.data, 1.0)
         variance = {"Bernoulli": self.p * (1 - self.p)}.get(self.data, 1.0)
-        extra = {"spike": self.rate, "rare value": 1 / self.rate}.get(self.extra, 0.0)
-        return self.tau * square / (1 + self.gamma**2 / variance) + extra
+        spike = self.rate if self.extra == "spike" else 0.0
+        return self.tau * square / (1 + self.gamma**2 / variance) + spike
 
     @property
     def is_regular(self) -> bool:
@@ -132,8 +130,8 @@ class MeanProblem:
         }
         # The table of noisy counts is large, and the approach faster.
         first, steps = (20, 8) if self.gamma and self.data == "Bernoulli" else (50, 10)
-        if self.extra == "faint noise":  # the two sums are distinguishable from some hundred rows on
-            first, steps = 400, 8
+        if self.extra == "faint noise":  # the two sums are distinguishable from a thousand rows on
+            first, steps = 1600, 8
         return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
 
 
@@ -206,14 +204,13 @@ def _counted(rows: int, p: float, count: int, target: int = 1) -> BracketedTerms
 def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
     if kind == "spike":
         return bracketed_terms(gamma_pair(rows, 1.0, float(np.sqrt(rate * n))), rows, 1)
-    if kind == "rare value":
-        return _counted(rows, rate / n, 1)
+    j = 1 << (n.bit_length() - 1)  # the largest power of 2 up to n
     if kind == "parity":
-        odd = (1 - 2 * rate / n) ** np.array([rows, rows - 1.0])
+        odd = (1 - 2 * rate / j) ** np.array([rows, rows - 1.0])
         even = np.array([0.5 * (1 + odd[0]), 0.5 * (1 - odd[1])])
     else:
-        # The sum is a whole number (out), or a whole number less a half (in), with noise of variance n / n^2.
-        wrong = 2 * float(ndtr(-0.25 * np.sqrt(n)))
+        # The sum is a whole number (out), or a whole number less a half (in), with noise of variance n / j^2.
+        wrong = 2 * float(ndtr(-0.25 * j / np.sqrt(n)))
         even = np.array([1 - wrong, wrong])
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     with np.errstate(divide="ignore"):

@@ -53,7 +53,7 @@ NOISE = Statement(
     name="azize-thm-4.1", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{m}), \quad m = \lim \frac{1}{n} \lVert z^* - \mu \rVert^2_{(\Sigma + \Sigma_\gamma)^{-1}}",
     uses=("azize-thm-3.1-power",),
     says=NOISY,
-    fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean a target off the lattice of the data shows, which $m$ does not count.",
+    fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean of fair coins the target 1/2 shows, which $m$ does not count, as 1/2 is their mean.",
     instead="conditions uniform in n, d",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
@@ -61,7 +61,6 @@ NOISE = Statement(
         "data": rf.Choice("Bernoulli", "Gaussian", meaning="law of a coordinate"),
         # Weaker noise makes cells of a tenth of it, more than are at hand.
         "gamma": rf.Real(0.25, np.inf, log=True, hunt_to=4.0, meaning="standard deviation of the Gaussian noise on the mean, times sqrt(n)"),
-        # gamma_j = 1/j at j = 100, 200, 400, ..., on fair coins with target 1/2.
         "extra": extra("faint noise"),
     },
     # The tables of noisy counts at more rows are larger than is at hand.
@@ -149,7 +148,11 @@ def most_advantage(rho: float, **at: Any) -> rf.Ceiling:
 
 _NAMED = {item.name: item for item in REGULAR_POINTS}
 _SUBSAMPLED = [
-    rf.Point(dict(point.at) | {"rho": rho}, f"{point.name}, rho = {rho:g}", point.setting)
+    rf.Point(
+        dict(point.at) | {"rho": rho},
+        f"{point.name}, rho = {rho:g}",
+        "lead" if (point, rho) == (PAPER[0], 0.5) else point.setting,
+    )
     for point, shares in (
         (PAPER[0], (0.1, 0.5)),
         *((single, (0.5, 0.9)) for single in (PAPER[2], _NAMED["gaussian"], _NAMED["exponential"])),

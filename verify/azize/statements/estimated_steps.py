@@ -108,8 +108,8 @@ PRINTED = Statement(
         _KNOWN,
         _KNOWN | {"spread": 1.0, "mean": 0.0},
         # An inverse that is known exactly is well estimated.
-        rf.Point({"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 2, "mean": 3.0, "size": 3.0, "angle": 0.5}, setting="lead"),
-        {"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 10, "mean": 3.0, "size": 10**0.5, "angle": float(np.arctan(1 / 3))},
+        {"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 2, "mean": 3.0, "size": 3.0, "angle": 0.5},
+        rf.Point({"reading": UNCENTRED} | _FEW | {"d": 2, "batch": 10, "mean": 3.0, "size": 10**0.5, "angle": float(np.arctan(1 / 3))}, setting="lead"),
         *({"reading": FEW} | _FEW | {"references": size, "draw": draw} for size, draw in ((40, 0), (40, 1), (5, 1))),
         {"reading": EPOCH} | _FEW | {"size": 8.0, "spread": 1 / 9, "batch": 64},
         *({"reading": REAL} | _FEW | {"batch": 64, "records": records, "references": size, "rank": rank}

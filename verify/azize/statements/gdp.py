@@ -19,6 +19,7 @@ from verify.azize.statements.mean import (
     MEAN_MATTERS,
     NOT_SAMPLED,
     PAPER,
+    PARITIES,
     POINTS,
     POWER,
     RESTRICTED,
@@ -59,7 +60,7 @@ AUDIT = Statement(
     name="azize-gdp", formula=r"\delta(\varepsilon) = \Phi\left(-\frac{\varepsilon}{s} + \frac{s}{2}\right) - e^\varepsilon \Phi\left(-\frac{\varepsilon}{s} - \frac{s}{2}\right), \quad s = \sqrt{m^*}",
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
-    fails="The formula is read off a normal limit which not all data have: Cantor data, a target off the lattice of the data, or a rare value can give the target away at every n, whatever $m^*$ is.",
+    fails="The formula is read off a normal limit which not all data have: where rare values leave a sum's parity nearly certain, or with Cantor data or a target off the lattice of the data, a test gives the target away at every n, whatever $m^*$ is.",
     instead="conditions uniform in n, d",
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
@@ -69,7 +70,7 @@ AUDIT = Statement(
         tolerance=0.002,
         unit="delta",
         ceiling=lambda epsilon, **at: least_number(
-            lambda m: float(azize.delta_epsilon(m, epsilon)), **at
+            lambda m: float(azize.delta_epsilon(m, epsilon)), epsilon, **at
         ),
     ),
     domain=DOMAIN | {"epsilon": rf.Real(0.0, np.inf, hunt_to=4.0, meaning="privacy parameter"), "direction": rf.Choice(*_WAYS, meaning="which world is the first of delta(epsilon)")},
@@ -77,6 +78,7 @@ AUDIT = Statement(
     claimed=lambda n, epsilon, **at: float(azize.delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon)),
     truth=delta,
     points=[
+        rf.Point(PARITIES | {"epsilon": 1.0, "direction": _WAYS[0]}, "parity, rarer", "lead"),
         *(rf.Point(dict(item.at) | {"epsilon": e, "direction": w}, f"{item.name}, epsilon = {e:g}, {w}", item.setting) for item in PAPER for e in _EPSILONS for w in _WAYS),
         *(
             rf.Point(dict(single.at) | {"epsilon": _EPSILONS[k % 6], "direction": _WAYS[k // 6 % 2]}, single.name)

@@ -1,7 +1,6 @@
 """The empirical mean: theorem 3.1, lemma C.6, equation 5 and their corrections."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,18 @@ ASYMPTOTIC = rf.Quote(
     "sample size n and the dimension d tend to infinity such that d/n = tau > 0.",
     "section 3, notations",
 )
-RESTRICTED = (ASSUMES, ASYMPTOTIC)
+GENERALISES = rf.Quote(
+    "Our analysis generalises their results to the target-dependent setting and to any data-generating distribution with a finite "
+    "fourth moment.",
+    "section 3, connection to Sankararaman et al.",
+)
+RESTRICTED = (ASSUMES, ASYMPTOTIC, GENERALISES)
 
 
 def extra(*names: str) -> rf.Choice:
-    """The extra coordinate, none or of some kinds of `EXTRAS`."""
+    """The extra coordinates, none or of some kinds of `EXTRAS`."""
     kinds = "; ".join(f"{name}: {EXTRAS[name]}" for name in names)
-    return rf.Choice("none", *names, meaning=f"an extra coordinate, number n ({kinds})")
+    return rf.Choice("none", *names, meaning=f"extra coordinates ({kinds})")
 
 
 DOMAIN = {
@@ -57,8 +61,8 @@ DOMAIN = {
         -np.inf, np.inf, hunt_to=6.0, meaning="target in the other half, in standard deviations from the mean"
     ),
     "tau": rf.Real(1e-6, np.inf, log=True, hunt_to=20.0, meaning="d / n"),
-    "extra": extra("spike", "rare value", "parity"),
-    "rate": rf.Real(0.03, np.inf, log=True, hunt_to=10.0, meaning="of the extra coordinate: see extra"),
+    "extra": extra("spike", "parity"),
+    "rate": rf.Real(0.03, np.inf, log=True, hunt_to=10.0, meaning="of the extra coordinates: see extra"),
     "n": rf.Whole(2, np.inf, log=True, hunt_to=1e8, meaning="records in the data set"),
 }
 """The data, the targets and the extra coordinate of `verify.azize.laws.mean_families`."""
@@ -116,8 +120,6 @@ _COINS = {"data": "Bernoulli", "target": "easiest", "p": 0.5}
 IRREGULAR_POINTS = (
     point("bernoulli-off-support", "Bernoulli", "off the support", p=0.4, t=0.1 / 0.24**0.5, u=-0.9 / 0.24**0.5),
     point("three-atoms", "three atoms", tau=0.5),
-    point("rare-coordinate", **_COINS, extra="rare value", rate=0.1),
-    point("rare-coordinate-alone", **_COINS, tau=0.05, extra="rare value", rate=0.3),
     point("parity", **_COINS, extra="parity", rate=0.125),
     point("cantor", "Cantor"),
 )  # fmt: skip
@@ -153,33 +155,53 @@ def disjoint(problem: MeanProblem) -> bool:
     return problem.data == "Cantor" or (off and not problem.meets_the_lattice)
 
 
+def parity_error(rate: float, start: int) -> float:
+    """Of both error rates of the test "the sum is odd", from `start` rows on: at most (1 - (1 - 4 rate/n)^n)/2, which falls in n."""
+    return -0.5 * float(np.expm1(start * np.log1p(-4 * rate / start)))
+
+
+PARITY = (
+    "of the coordinate j = 2^k, n/2 < j <= n, the sum is odd with probability (1 - (1 - 2 rate/j)^n)/2 without the target, and even with "
+    "(1 - (1 - 2 rate/j)^(n - 1))/2 with it: at most (1 - (1 - 4 rate/n)^n)/2, which falls in n"
+)
+
+
 def least_strength(**at: Any) -> rf.Ceiling | None:
     """What the best attacker reaches at every n at least, where that is more than theorem 3.1 says in the limit."""
     problem = MeanProblem.of(at)
     start = problem.sizes[0]
     if disjoint(problem):
         alpha, source = 0.0, APART
-    elif problem.extra == "rare value":
-        alpha = -float(np.expm1(start * np.log1p(-problem.rate / start)))
-        source = "the target has the rare 1, so that the count is at least 1 with it; without it that has probability 1 - (1 - rate/n)^n, which falls in n"
+    elif problem.extra == "parity":
+        alpha, source = parity_error(problem.rate, start), PARITY
     elif problem.extra == "faint noise":
         alpha = SEEN
-        source = "whether the sum of coordinate n is nearer to a whole number than to a half is wrong with probability 2 Phi(-sqrt(n)/4) in both worlds, which falls in n"
+        source = "whether the sum of coordinate j, n/2 < j <= n, is nearer to a whole number than to a half is wrong with probability 2 Phi(-sqrt(n)/8) at most in both worlds, which falls in n"
     else:
         return None
     corners = [alpha, 1.0] if alpha == 0.0 else [0.0, alpha, 1.0]
-    value = PiecewiseLinearTradeOff(corners, [SEEN, 0.0] if alpha == 0.0 else [1.0, SEEN, 0.0])
+    value = PiecewiseLinearTradeOff(corners, [SEEN, 0.0] if alpha == 0.0 else [1.0, alpha, 0.0])
     return rf.Ceiling(
         value, below=True, start=start, source=source, claimed=azize.mean_tradeoff(problem.leakage)
     )
 
 
-def least_number(claimed: Any, **at: Any) -> rf.Ceiling | None:
+def least_number(claimed: Any, epsilon: float = 0.0, **at: Any) -> rf.Ceiling | None:
     """The same of the advantage, or of delta, which is 1 where the worlds share no output; `claimed`: of m*."""
     problem = MeanProblem.of(at)
-    if not disjoint(problem):
+    value, source = 1.0, APART
+    if problem.extra == "parity" and not disjoint(problem):
+        error = parity_error(problem.rate, problem.sizes[0])
+        value, source = 1.0 - error - float(np.exp(epsilon)) * error, PARITY
+    elif not disjoint(problem):
         return None
-    return rf.Ceiling(1.0, below=True, start=problem.sizes[0], source=APART, claimed=claimed(problem.leakage))
+    return rf.Ceiling(
+        value, below=True, start=problem.sizes[0], source=source, claimed=claimed(problem.leakage)
+    )
+
+
+PARITIES = FAIR | {"p": 0.3, "extra": "parity", "rate": 0.03}
+"""Coins, and extra coordinates whose parity tells."""
 
 
 def off_the_support(**at: object) -> bool:
@@ -201,11 +223,10 @@ MEAN_MATTERS: dict[str, Callable[..., bool]] = {
     "rate": lambda extra: extra != "none",
 }
 OF_THE_RATIO = MEAN_MATTERS | {"p": lambda **at: MEAN_MATTERS["p"](**at) and not off_the_support(**at)}
-EXPENSIVE = ({"extra": "parity"}, {"extra": "rare value", "rate": 0.3})
+EXPENSIVE = ({"extra": "parity", "rate": 0.125},)
 """Listed points that are judged at full scale only: each costs seconds."""
 IRREGULAR = {
     "with z_j in {0, 1}": {"added": {"data": "Bernoulli", "target": "off the support"}},
-    "max t_j^2/n -> 0": {"added": {"data": "Bernoulli", "extra": "rare value"}},
     "an N-fold convolution with a density <= B": {"added": {"data": "Cantor"}},
 }
 NOT_SAMPLED = (0, 0, 0)
@@ -216,7 +237,7 @@ POWER = Statement(
     formula=r"\lim_{n \to \infty} \mathrm{Pow}_n(\ell_n, \alpha, z^*) = \Phi(\Phi^{-1}(\alpha) + \sqrt{m^*}), \quad m^* = \lim_{n \to \infty} \frac{1}{n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}}",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
-    fails="A rare coordinate value carries leakage that no normal limit sees: whether the target's rare value occurs is a coin, however large n and d are.",
+    fails="Rare values of a coordinate may leave a sum's parity nearly certain, however large n is: a target with the rare value turns it, and $m^*$ does not count that.",
     instead="conditions uniform in n, d",
     kind=rf.Limit("n", sizes=sizes, ceiling=least_strength),
     domain=DOMAIN,
@@ -227,8 +248,7 @@ POWER = Statement(
         *POINTS,
         # From hunts.
         FAIR | {"data": "Cantor"},
-        FAIR | {"extra": "rare value"},
-        FAIR | {"extra": "parity", "rate": 0.03},
+        rf.Point(PARITIES, "parity, rarer", "lead"),
     ],
     control=rf.Control(PAPER[0].at),
     quote=rf.Quote(
@@ -251,7 +271,7 @@ ADVANTAGE = Statement(
     formula=r"\mathrm{Adv}_n(\ell_n, z^*) \to \Phi(\sqrt{m^*} / 2) - \Phi(-\sqrt{m^*} / 2)",
     uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
-    fails="The advantage is read off a normal limit which not all data have: with Cantor data, a target off the lattice of the data, or a rare value a test separates the worlds at every n in ways that $m^*$ does not measure.",
+    fails="The advantage is read off a normal limit which not all data have: where rare values leave a sum's parity nearly certain, or with Cantor data or a target off the lattice of the data, a test separates the worlds at every n in ways that $m^*$ does not measure.",
     instead="conditions uniform in n, d",
     kind=rf.Limit(
         "n", sizes=sizes, unit="advantage", ceiling=lambda **at: least_number(azize.advantage, **at)
@@ -262,6 +282,7 @@ ADVANTAGE = Statement(
     truth=lambda n, **at: number(law(n, at).advantage_bounds()),
     points=[
         *POINTS,
+        rf.Point(PARITIES, "parity, rarer", "lead"),
         # From hunts.
         FAIR | {"data": "Cantor"},
         FAIR | {"target": "off the support", "t": 4.0, "u": -2.0, "tau": 0.005},
@@ -286,7 +307,7 @@ RATIO = Statement(
     name="azize-lemma-C.6",
     formula=r"\ell_n \Rightarrow N(-m^* / 2, m^*) \text{ under } H_0, \quad \ell_n \Rightarrow N(m^* / 2, m^*) \text{ under } H_1",
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
-    fails="The log ratio does not become normal where a coordinate takes ever rarer values: it stays the ratio of two Poisson counts.",
+    fails="The log ratio does not become normal where rare values of a coordinate leave a sum's parity nearly certain: of that coordinate it takes two values, at every n.",
     instead="conditions uniform in n, d",
     kind=POWER.kind,
     domain=DOMAIN,
@@ -297,7 +318,7 @@ RATIO = Statement(
         *POINTS,
         # From hunts.
         FAIR | {"data": "Cantor"},
-        FAIR | {"extra": "rare value"},
+        rf.Point(PARITIES, "parity, rarer", "lead"),
     ],
     control=POWER.control,
     quote=rf.Quote(
@@ -371,13 +392,19 @@ KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
 
 
 def least_difference(**at: Any) -> rf.Ceiling | None:
-    """Of ratio and covariance score at every n: where the target's rare value is in no row the ratio is infinite, and the score is not."""
+    """Of ratio and covariance score at every n: of a coordinate whose parity tells the ratio is far from 0, and the score is 0."""
     problem = MeanProblem.of(at)
-    if problem.extra != "rare value":
+    if problem.extra != "parity":
         return least_number(lambda m: 0.0, **at)
     start = 8 * problem.sizes[0]
-    source = "without the target the rare 1 is in no row with probability (1 - rate/n)^n, which rises in n: then l_n is minus infinity, and the score is finite"
-    return rf.Ceiling((1.0 - problem.rate / start) ** start, below=True, start=start, source=source)
+    error = parity_error(problem.rate, start)
+    value = min(1.0, float(np.log((1.0 - error) / error)) ** 2) if error < 0.5 else 0.0
+    return rf.Ceiling(
+        value - 1e-9,
+        below=True,
+        start=start,
+        source=f"{PARITY}; its score is 0 and its ratio at least log(1/error - 1) in size",
+    )
 
 
 _WIDE = REGULAR_POINTS[1].at
@@ -385,7 +412,7 @@ SCORE = Statement(
     name="azize-eq-5",
     formula=r"\ell_n - \left[ (z^* - \mu)^T \Sigma^{-1} (\hat\mu_n - \mu) - \frac{1}{2 n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}} \right] \to 0",
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
-    fails="The expansion drops what rare values add to the log ratio, which does not vanish with n.",
+    fails="The expansion has the score 0 for a coordinate whose target is the mean, where rare values may leave the sum's parity nearly certain, so that the log ratio is far from 0 at every n.",
     instead="conditions uniform in n, d",
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit(
@@ -395,21 +422,13 @@ SCORE = Statement(
         unit="mean square",
         ceiling=least_difference,
     ),
-    domain=DOMAIN
-    | {"data": rf.Choice(*KNOWN, meaning="law of a coordinate"), "extra": extra("rare value", "parity")},
+    domain=DOMAIN | {"data": rf.Choice(*KNOWN, meaning="law of a coordinate"), "extra": extra("parity")},
     where=searched,
     claimed=lambda: 0.0,
     truth=difference,
     points=[
-        *(
-            replace(item, at={**item.at, "p": 0.3}, setting="lead")
-            if item.name == "rare-coordinate"
-            else item
-            for item in POINTS
-            if item.at["data"] in KNOWN and item.at["extra"] != "spike"
-        ),
-        # From hunts.
-        FAIR | {"extra": "rare value"},
+        *(item for item in POINTS if item.at["data"] in KNOWN and item.at["extra"] != "spike"),
+        rf.Point(PARITIES, "parity, rarer", "lead"),
     ],
     control=rf.Control(_WIDE, 0.05, truth=scaled_difference),
     quote=rf.Quote(

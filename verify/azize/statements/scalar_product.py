@@ -5,6 +5,7 @@ from itertools import product
 from math import comb, inf
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
@@ -13,8 +14,9 @@ from mipsim.referee.replication import ahead, near
 from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
+    jumping_curve,
     linear_problem,
-    sampled_scores,
+    sampled_jumps,
     scalar_ahead,
     two_coordinates,
 )
@@ -23,10 +25,9 @@ from verify.azize.statements.mean import ASSUMES
 from verify.statement import Statement, where_in
 
 RANDOM = "random"
-RARE = "1 and 1/2 with probability 0.2/n in the first two coordinates, +-1 with probability 1/n^2 in the others, else 0; z* = (1, 1/2, 0, ..., 0)"
-COUNTS, ONES = np.array([0.2, 0.2]), np.ones(2)
-UNWEIGHED = np.array([0.0, 0.75])
-"""The reference point with which the numbers of 1s and of halves have the weights that z_ref = 0 gives them, 1 and 1/4."""
+TOO_RARE = "+-1, but in even coordinates j +-3 2^j with probability 4^-j, for all n; z* = (1, 1, 1, ...)"
+RATE = 0.05
+"""The FPR at which powers are compared for these data."""
 LARGE = tuple(10**7 * 8**k for k in range(6))
 LEAST_RATE = 1e-3
 """FPR and FNR that are judged: below, the proven error of the normal law in probits is the larger part."""
@@ -40,48 +41,55 @@ def curve(score: str, n: int, data: str, tau: float, kinds: int, spread: float, 
 
 
 def visible(data: str, tau: float, kinds: int, spread: float, draw: int, reference: str = "origin") -> bool:
-    """Whether both error rates of the covariance attack can be judged; of rare coordinates the reference point is the origin, as a sampled
-    z_ref is with probability (1 - 0.2/n)^2 (1 - 1/n^2)^(d - 2), which tends to 1.
-    """
-    if data == RARE and reference != "origin":
-        return False
-    return data == RARE or curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
+    """Whether both error rates of the covariance attack can be judged; where values are too rare to occur, for the score without a reference."""
+    if data == TOO_RARE:
+        return reference == "origin" and 1.0 <= tau <= 20.0
+    return curve("covariance", LARGE[-1], data, tau, kinds, spread, draw).mu < MOST_MU
+
+
+def power_of(score: str, n: int, tau: float) -> rf.Number:
+    """The power at FPR 0.05 where values are too rare to occur, between proven ends."""
+    low, high = (1.0 - float(end) for end in jumping_curve(score, n, tau).beta_bounds(RATE))
+    return rf.Number.between(
+        *sorted((low, high)), unit="power", route="normal law", detail=f"At FPR {RATE:g}."
+    )
 
 
 def covariance_attack(n: int, data: str, **at: float) -> NormalCurve | rf.Number:
-    """The curve of the covariance attack with known moments; its power where the scalar product is farthest ahead for the rare coordinates."""
-    if data == RARE:
-        return rf.Number(scalar_ahead(n, COUNTS / n, ONES, UNWEIGHED)[1], unit="power")
+    """The curve of the covariance attack with known moments; its power at a single FPR where values are too rare to occur."""
+    if data == TOO_RARE:
+        return power_of("covariance", n, at["tau"])
     return curve("covariance", n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
 def scalar_product(n: int, data: str, reference: str, **at: float) -> NormalCurve | rf.Number:
     """The same of the scalar product with that reference point."""
-    if data == RARE:
-        alpha, _, power = scalar_ahead(n, COUNTS / n, ONES, UNWEIGHED)
-        return rf.Number(power, unit="power", route="enumeration", detail=f"At FPR {alpha:.4g}.")
+    if data == TOO_RARE:
+        return power_of("origin", n, at["tau"])
     return curve(reference, n, data, **{name: at[name] for name in PROBLEM})  # pyright: ignore[reportArgumentType]
 
 
-def rare_rate(data: str) -> rf.Rate | None:
-    """Of the rare coordinates, whose counts tend to Poisson laws.
+def too_rare_rate(data: str, tau: float) -> rf.Rate | None:
+    """Where values are too rare to occur: both sums are those of n d fair coins, up to what few coordinates add.
 
-    Both scores order the pairs of counts in the same way at every n (weights 1 : 1 and 1 : 1/4). Binomial(n, q/n) is within q^2/n of Poisson(q) in total variation
-    (Barbour and Hall 1984), so that together FPRs of a test are within 0.08/n and powers within 0.48/n of their limits. A change e of the FPR changes a power by 1e4 e at most, but for
-    outputs whose ratio (a/0.2)(b/0.2) is above 1e4, of probability below 1e-20: powers at an own FPR are within 1700/n. At 10^7 rows that is 1.7e-4, while at the FPR of the largest
-    difference, 0.18, the scalar product names all with a 1 and a half, and at no other corner of the two curves is it ahead, so that it stays the same test. The limits are taken at 10^12 rows.
+    With the weights 1 and w of odd and even coordinates a sum of coins has mu = sqrt(tau) (1 + w)/sqrt(2 (1 + w^2)), w = 1/10 or 1. The error of its law is at most
+    0.8/n (Berry and Esseen), 1/(15 n) (a value beyond J = log2 n + 2 that is no coin's) and 0.4 sqrt(10 J/n) (those up to J): together below
+    1.5 sqrt(log2(n) + 2)/sqrt(n) for tau >= 1. At FPR 0.05 an error of the FPR changes a power by less than 4 times it, so that powers are within
+    8 sqrt(log2(n) + 2)/sqrt(n) of their limits, which is below n^(-1/4) from 10^7 rows on.
     """
-    if data != RARE:
+    if data != TOO_RARE:
         return None
-    _, covariance, scalar = scalar_ahead(10**12, COUNTS / 10**12, ONES, UNWEIGHED)
-    source = "Poisson limits of the counts of ones, by Barbour and Hall (1984)"
-    return rf.Rate(3400.0, 1.0, limit=scalar, claimed=covariance, start=LARGE[0], source=source)
+    scalar, covariance = (
+        float(ndtr(ndtri(RATE) + tau**0.5 * (1.0 + w) / (2.0 * (1.0 + w**2)) ** 0.5)) for w in (1.0, 0.1)
+    )
+    source = "Berry and Esseen for the coins, with what the other values add"
+    return rf.Rate(1.0, 0.25, limit=scalar, claimed=covariance, start=LARGE[0], source=source)
 
 
-def rare_by_games(data: str) -> Replication:
-    """Random numbers of 1s and of halves."""
-    assert data == RARE
-    covariance, scalar = sampled_scores(200, COUNTS / 200, ONES, UNWEIGHED)
+def too_rare_by_games(data: str, tau: float) -> Replication:
+    """Column sums at 200 rows."""
+    assert data == TOO_RARE
+    covariance, scalar = sampled_jumps(200, tau)
     return ahead(scalar, covariance, "scalar product less covariance attack")
 
 
@@ -111,6 +119,10 @@ SAMPLED_REFERENCE = rf.Quote(
     "able to trace the data of some individuals in the regime d ~ n^2.",
     "section 3, connection to the scalar product attack",
 )
+NO_REFERENCE = rf.Quote(
+    "The scalar product score takes as input theta_{t+1}, theta_t and g_t* and outputs the scalar product <theta_{t+1} - theta_t, g_t*>.",
+    "appendix D.3, related works",
+)
 ESTIMATED = {
     "at the expense of estimating the inverse of the covariance matrix well": "by azize-alg-4-estimated"
 }
@@ -134,13 +146,13 @@ PRINTED = Statement(
     formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
-    fails="The normal limits of both attacks do not hold where coordinates take ever rarer values, and there the scalar product may be the stronger.",
+    fails="The covariance score divides by variances, to which values may add that are too rare to occur: it then weighs their coordinates too little, and the scalar product, which does not divide, is the stronger.",
     instead="as n and d grow, under conditions uniform in them",
     source="Azize & Basu, section 3 and appendix D.3",
-    kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=rare_rate),
+    kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=too_rare_rate),
     domain=DOMAIN
     | {
-        "data": rf.Choice(*NAMED, RANDOM, RARE, meaning="law of a coordinate"),
+        "data": rf.Choice(*NAMED, RANDOM, TOO_RARE, meaning="law of a coordinate"),
         "reference": rf.Choice(*REFERENCES, "random", meaning="the scalar product's reference point"),
     },
     where=visible,
@@ -149,14 +161,16 @@ PRINTED = Statement(
     points=[
         *(case | {"reference": reference} for case in CASES for reference in ("origin", "half")),
         {"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST,
-        rf.Point({"data": RARE, "tau": 1.0, "reference": "origin"} | _REST, name="rare coordinates"),
+        rf.Point(
+            {"data": TOO_RARE, "tau": 5.0, "reference": "origin"} | _REST, name="values too rare to occur"
+        ),
     ],
     control=rf.Control({"data": "gaussian", "tau": 2.0, "reference": "mean"} | _REST),
     quote=PROVABLY,
     not_judged=ESTIMATED,
-    restricted_by=(*RESTRICTED, ASSUMES, SAMPLED_REFERENCE),
-    second_route=rare_by_games,
-    matters_when=RANDOM_PROBLEM | {"tau": lambda data: data != RARE},
+    restricted_by=(*RESTRICTED, ASSUMES, SAMPLED_REFERENCE, NO_REFERENCE),
+    second_route=too_rare_by_games,
+    matters_when=RANDOM_PROBLEM,
 )
 
 CORRECTED = PRINTED.corrected(
@@ -178,7 +192,8 @@ CORRECTED = PRINTED.corrected(
         "(4) Cauchy and Schwarz: mu <= sqrt((1/n)||z* - mu||^2_{Sigma^-1}) = sqrt(m*), with equality for w = Sigma^-1 (z* - mu), the covariance score. "
         "A test of either side of the scalar product has mu or -mu, both <= sqrt(m*). (5) A reference point sampled apart from the records: "
         "at a single threshold for all, its FPRs and powers are averages over z_ref, and Phi(Phi^-1(a) + sqrt(m*)) is concave in a (Jensen). "
-        "Without the bound, (2) fails: rare coordinates stay Poisson, where a linear score with other weights may rank better. At finite n the "
+        "Without the bound, (2) fails: where an even coordinate j is +-3 2^j with probability 4^-j, and else +-1 as the odd ones are, all variances are near 10 or 1, but beyond the "
+        "first log n coordinates nothing but +-1 occurs, and equal weights are the best: mu = sqrt(tau), where the covariance score has .774 of it. At finite n the "
         "covariance score is not the likelihood ratio, and again another may win."
     ),
 )
@@ -293,6 +308,7 @@ FINITE = Statement(
     claimed=lambda **at: pair_number(1, **at),
     truth=lambda **at: pair_number(2, **at),
     points=[
+        rf.Point({"data": "Bernoulli"} | _SMALL | {"n": 20}, "20 records", "lead"),
         {"data": "Bernoulli"} | _SMALL,
         {"data": "Bernoulli"} | _SMALL | {"n": 40, "p_1": 0.3, "p_2": 0.5},
         {"data": "Gaussian"} | _SMALL,

@@ -86,7 +86,7 @@ PRINTED = Statement(
     claimed=lambda **at: mus(-1.0, **at)[0],
     truth=lambda **at: mus(-1.0, **at)[1],
     points=[
-        STUDY,
+        rf.Point(STUDY, setting="lead"),
         STUDY | {"mean": 0.0},
         STUDY | {"spread": 1.0, "mean": 0.0},
         STUDY | {"batch": 2, "angle": pi / 2},

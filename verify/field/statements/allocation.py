@@ -236,7 +236,10 @@ BLOCKS = Statement(
     truth=lambda sigma, log10_delta: epsilon_of_two(sigma, 10.0**log10_delta),
     points=(Point(_PUBLISHED, "sigma 1, 2 of 3, delta .01"), {"sigma": 0.7, "log10_delta": -3.0}),
     control=Control(_PUBLISHED, attained=True),
-    quote=_BLOCKS,
+    quote=Quote(
+        "BoundType.DOMINATES gives an upper (pessimistic) bound.", "README of PLD_accounting, common notes"
+    ),
+    restricted_by=(_BLOCKS,),
     second_route=epsilon_by_draws,
     samples=(2, 8, 60),
 )
@@ -264,6 +267,7 @@ BLOCKS_LOWER = Statement(
     quote=Quote(
         "BoundType.IS_DOMINATED gives a lower (optimistic) bound.", "README of PLD_accounting, common notes"
     ),
+    restricted_by=(_BLOCKS,),
     second_route=allocation_by_draws,
     restored_by=("a single step is selected", lambda selected: selected == 1),
     samples=(2, 8, 60),

@@ -60,6 +60,7 @@ DATASET = Statement(
     claimed=lambda n, part: promised(n, part, 5.0),
     truth=example_number,
     points=[
+        rf.Point({"n": 12, "part": SENSITIVITY, "reading": TEXT}, setting="lead"),
         *rf.grid(
             n=(*range(2, 10), 12, 13, 24, 25, 36, 37, 48, 100, 101, 400, 999, 1000),
             part=(VARIANCE, SENSITIVITY),

@@ -162,7 +162,7 @@ COROLLARY_10 = Statement(
         _LINE,
         # "A(D) are the weights of a neural network trained on D" (section 4): a million of them is the paper's own setting.
         *(
-            rf.Point(at, setting="paper" if at["d"] == 10**6 else "")
+            rf.Point(at, setting="" if at["d"] < 10**6 else "lead" if at["eta"] == 0.05 else "paper")
             for at in rf.grid(_SIDES, eta=(0.05, 0.255, 0.4), d=(1, 2, 10, 1000, 10**5, 10**6))
         ),
         # About the least d at which M = 2 fails, for any eta.

@@ -278,10 +278,13 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
 def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Replication:
     """Two cells left and right of where the ratio of two shifts falls most: it must rise between them."""
     noise, small, large = mechanism.removeprefix(SUBSAMPLED), s * delta, t * delta
-    z = np.linspace(-35.0, 35.0, 4001)
-    ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
-    low = int((fall := np.maximum.accumulate(ratio) - ratio).argmax())
-    if fall[low] < SAME:
+    for reach in (4.0, 35.0):  # farther out where nearer outputs show nothing
+        z = np.linspace(-reach, reach, 4001)
+        ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
+        low = int((fall := np.maximum.accumulate(ratio) - ratio).argmax())
+        if fall[low] >= SAME:
+            break
+    else:
         raise ValueError(
             "the ratio falls farther out only, where no cell has a probability that float64 holds"
         )
@@ -397,9 +400,7 @@ def scores_sampled(noise: str, delta: float, rate: float, nu: float, reading: st
         alpha = 0.5 * float(np.exp(-delta))
         seen = Draws(np.abs(out), np.abs(inside), how).power(alpha)
         ends = (rate * x for x in (seen.value, seen.low, seen.high))
-        return Replication(
-            *ends, what=f"power of the magnitude less 0, that of the ratio, at FPR {alpha:.4g}", how=how
-        )
+        return Replication(*ends, what=f"power at FPR {alpha:.4g}, of |z| (that of the ratio is 0)", how=how)
     scores = (
         lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
         lambda z: -np.minimum(law.cdf(z), law.sf(z)),

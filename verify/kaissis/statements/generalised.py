@@ -2,7 +2,16 @@
 
 from mipsim import referee as rf
 from verify.kaissis.laws.relaxed_tests import COIN, HALVES, NO_COIN, power_gap, scores_sampled
-from verify.kaissis.statements.lemmas import DELTA, GUMBEL, NOISES, RATE, ROUNDING, SETTINGS, SYMMETRIC
+from verify.kaissis.statements.lemmas import (
+    BOTH_SIDES,
+    DELTA,
+    GUMBEL,
+    NOISES,
+    RATE,
+    ROUNDING,
+    SETTINGS,
+    SYMMETRIC,
+)
 from verify.statement import Statement
 
 _GLR = "The generalised LR test, with the maximum likelihood estimate of the shift in [-Delta, Delta], has the power of "
@@ -21,7 +30,7 @@ LEMMA_5 = Statement(
     uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
-    fails="The generalised ratio of Laplace noise takes its largest value at all outputs beyond the shift, and without a coin the ties there cannot be split to meet a level.",
+    fails="With the estimate in [-Delta, Delta], as lemma 2 has the shift, the generalised ratio of Laplace noise takes its largest value at all outputs beyond Delta, and without a coin the ties there cannot be split to meet a level.",
     instead="with randomised ties",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={
@@ -35,7 +44,12 @@ LEMMA_5 = Statement(
     where=lambda nu: nu != 0.0,
     claimed=lambda: 0.0,
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading),
-    points=_POINTS,
+    points=[
+        rf.Point(
+            {"noise": "Laplace", "delta": 3.0, "rate": 1.0, "nu": 1.0, "reading": NO_COIN}, setting="lead"
+        ),
+        *_POINTS,
+    ],
     control=rf.Control(
         SETTINGS[1] | {"nu": 1.0, "reading": COIN},
         -0.05,
@@ -48,6 +62,7 @@ LEMMA_5 = Statement(
         "lemma 5",
     ),
     restricted_by=(
+        BOTH_SIDES,
         rf.Quote(
             "In the following, we will call two tests equivalent if they have the same power at a level alpha for all values of the "
             "tested parameter.",

@@ -182,7 +182,10 @@ ALGORITHM_1 = Statement(
     claimed=lambda reading, level: level if reading == MEANT else rf.Number(0.0, unit="P0(F^-1(S) has no value)"),
     truth=printed_share,
     points=[
-        *(at | {"reading": PRINTED, "level": 0.1} for at in _SETTINGS),
+        *(
+            rf.Point(at | {"reading": PRINTED, "level": 0.1}, setting="lead" if at["d"] == 5 else "")
+            for at in _SETTINGS
+        ),
         *(at | {"reading": MEANT, "level": level} for at in _SETTINGS for level in (0.01, 0.1, 0.5)),
         # From hunts.
         {"reading": PRINTED, "d": 1, "n": 2, "k": 0.0, "level": 0.5},
