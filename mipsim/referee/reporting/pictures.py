@@ -189,7 +189,9 @@ def _draw_trend(evidence: TrendEvidence, figure: Figure) -> None:
     axes.set_yscale("symlog", linthresh=tolerance or 1.0)
     axes.axhspan(-tolerance, tolerance, color=ROLES["tolerance"], linewidth=0, zorder=0, label="tolerance")
     axes.axhline(0, color=ROLES["claimed"], linewidth=1, dashes=(5, 2), label="claimed")
-    label = "gap and interval" if reach.any() else "gap (exact)"
+    # A curve has a gap at each rate; a number has one, with an interval.
+    several = "largest gap, and all others" if "probit" in evidence.gap_name else "gap and interval"
+    label = several if reach.any() else "gap (exact)"
     axes.errorbar(
         sizes, gap, reach, color=ROLES["measured"], linewidth=1.1, marker="o", markersize=4, capsize=3, label=label
     )  # fmt: skip
