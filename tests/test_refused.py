@@ -54,7 +54,6 @@ from verify.azize.laws.z_moments import block_piece
 from verify.izzo.laws.linear_programs import bracket_injection, largest_dp_eta, largest_posterior_odds
 from verify.izzo.laws.subset_enumeration import finite_eta, half, half_subsets
 from verify.izzo.laws.subset_laplace import scaled_laplace_eta
-from verify.izzo.laws.subset_shift import euclidean_shift_eta
 
 # A type checker would refuse most calls before Python does.
 mi: Any = mipsim
@@ -378,7 +377,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: largest_dp_eta(3, 1.0, 0.0), "n is 3"),
     (lambda: largest_posterior_odds(3, 3, 1.0), "k is 3"),
     (lambda: bracket_injection(6, 2), "k is 2"),
-    (lambda: euclidean_shift_eta(1.0, 1.0, 2, "uniform"), "radius is 'uniform'"),
     (lambda: scaled_laplace_eta([1.0, 0.0], [-1.0, 1.0], 2), "scales is -1"),
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
     (lambda: mi.audit({"score": 0.5, "member": 1}, design="one-run"), "scores: score has shape (); it must be a vector of shape (n,), or a matrix"),
