@@ -59,6 +59,7 @@ _EXACT = 1e-9  # relative error up to which a polygon counts as exact
 _WAYS = {"forward": (False,), "inverse": (True,), "both": (False, True)}  # whether the worlds are exchanged
 _DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell the rest
 _SLACK = 1e-12  # relative: rounding of the logarithms of priors and slopes
+_RARELY = -30.0  # logarithm of a sum of deltas up to which it is what any of them reveals, to rounding
 _NEARER = {"epsilon": "a larger delta", "delta": "a smaller epsilon"}
 _PARTS = 16  # into which a root's bracket is cut
 _UNSEEN = 1e-25  # rates whose samples are few
@@ -311,18 +312,18 @@ class ComposedTradeOff(AbstractTradeOff):
         return list(zip(curves, self.copies, strict=True))
 
     def _sum_of_deltas(self, epsilon: np.ndarray, ways: tuple[bool, ...]) -> np.ndarray:
-        """An upper bound of log delta: all steps have an equal share of epsilon, and their deltas add up.
+        """An upper bound of log delta: all steps have an equal share of epsilon, and none reveals all but with 1 - prod (1 - delta_i).
 
-        Source: Dwork, Kenthapadi, McSherry, Mironov, Naor (2006), theorem 1.
+        Source: Kairouz, Oh, Viswanath (2015), theorem 3.3, and its section 3.1 for the pair that dominates a step.
         """
-        share = epsilon / sum(self.copies) * (1.0 - 4.0 * EPS)
-        logs = [
-            np.logaddexp.reduce(
-                [math.log(n) + curve._log_delta(share)[1] for curve, n in self._steps(turned)]
-            )
-            for turned in ways
-        ]
-        return raised(np.max(logs, axis=0), 8.0)
+        share, logs = epsilon / sum(self.copies) * (1.0 - 4.0 * EPS), []
+        for turned in ways:
+            deltas = [(n, curve._log_delta(share)[1]) for curve, n in self._steps(turned)]
+            total = np.logaddexp.reduce([math.log(n) + delta for n, delta in deltas])
+            none = np.sum([n * log_complement(np.minimum(delta, 0.0)) for n, delta in deltas], axis=0)
+            none *= 1.0 + (32.0 + len(deltas)) * EPS
+            logs.append(np.where(total > _RARELY, np.minimum(total, log_complement(none)), total))
+        return raised(np.max(logs, axis=0), 16.0)
 
     def _directed(
         self, epsilon: np.ndarray, accuracy: float, turned: bool, *, at_zero: bool = False

@@ -1,7 +1,7 @@
 """Privacy accounting: the curve of many steps of DP-SGD, and the noise that a bound asks for, beside the accountants that are in use."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 
 from mipsim.tradeoff import (
@@ -12,6 +12,7 @@ from mipsim.tradeoff import (
     find_noise_multiplier_for_err_rates,
 )
 from sims.bench.contest import Contest, Way
+from sims.bench.questions import QUESTIONS, Question, ours, theirs
 
 NOISE, RATE, STEPS, EPSILON = 0.8, 0.01, 1000, 1.0
 ADVANTAGE, FPR, FNR = 0.2, 0.01, 0.9
@@ -20,6 +21,13 @@ EQUAL, OURS = (
     1.3e-4,
     1.4e-5,
 )  # with which dp-accounting's delta is above the truth by 3.4e-7, and mipsim's bounds are as far apart
+
+_GRIDS = {
+    "500 x noise 1, rate 0.01, then 500 x noise 1.5, rate 0.02: epsilon(1e-05)": 3e-4,
+    "100 x Laplace noise 1, rate 0.1: epsilon(1e-05)": 1e-3,
+    "20 x Laplace noise 10, then 10 x noise 5: epsilon(1e-06)": 1e-3,
+}  # of dp-accounting
+_AT_EQUAL_WIDTH = [(question, grid) for question in QUESTIONS if (grid := _GRIDS.get(question.words))]
 
 
 def delta_bounds(curve: AbstractTradeOff) -> tuple[float, float]:
@@ -78,6 +86,33 @@ def composed_curve(quick: bool) -> Contest:
         ours("mipsim, single direction", "remove"),
     ]
     return Contest(f"{STEPS:,} composed steps of DP-SGD", "curves", ways, says)
+
+
+def questions_at_equal_width() -> list[Callable[[bool], Contest]]:
+    """A contest each for steps of two phases, and for Laplace steps, of the forty questions."""
+    return [partial(_at_equal_width, question, grid) for question, grid in _AT_EQUAL_WIDTH]
+
+
+def _at_equal_width(question: Question, grid: float, quick: bool) -> Contest:
+    """Both directions; dp-accounting with the grid on which its upper bound is as near as mipsim's bounds are to each other."""
+    del quick
+    result: dict[str, tuple[float, ...]] = {}
+
+    def way(name: str, ask: Callable[[], tuple[float, ...]], times: int) -> Way:
+        def answers(count: int) -> int:
+            for _ in range(count):
+                result[name] = ask()
+            return count
+
+        return Way(name, answers, times, library="numpy")
+
+    def says() -> list[str]:
+        ends = {name: " to ".join(f"{end:.7g}" for end in value) for name, value in result.items()}
+        return [f"{name}: {question.number}({question.at:g}) is {words}" for name, words in ends.items()]
+
+    peers = [way("dp-accounting, equal width", lambda: (theirs(question, grid),), 1)]
+    ways = [*_installed("dp-accounting", peers), way("mipsim", lambda: ours(question), 4)]
+    return Contest(question.words.replace(": ", ", "), "answers", ways, says)
 
 
 def epsilon_of_many_steps(quick: bool) -> Contest:

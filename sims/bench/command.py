@@ -8,6 +8,7 @@ from sims.bench.accounting import (
     epsilon_of_many_steps,
     noise_for_advantage,
     noise_for_operating_point,
+    questions_at_equal_width,
 )
 from sims.bench.by_hand import kernel_by_hand
 from sims.bench.contest import Contest, Timing, measure
@@ -16,7 +17,7 @@ from sims.bench.literal import OWN_MEANS
 from sims.bench.other_games import clipped_step, gaussian_game, gradient_game, many_targets
 from sims.bench.questions import run_questions
 from sims.bench.reference_game import cores_game, devices_game, random_target_game, reference_game, whole_play
-from sims.bench.report import as_json, peak_memory, print_report
+from sims.bench.report import as_json, as_table, into_page, peak_memory, print_report
 from sims.bench.start import run_start
 
 CONTESTS = (
@@ -34,7 +35,14 @@ CONTESTS = (
     noncentral_cdf,
     histogram,
 )
-ACCOUNTING = (composed_curve, epsilon_of_many_steps, noise_for_advantage, noise_for_operating_point)
+ACCOUNTING = (
+    composed_curve,
+    *questions_at_equal_width(),
+    epsilon_of_many_steps,
+    noise_for_advantage,
+    noise_for_operating_point,
+)
+MARK = "accounting"
 
 
 def run_bench(quick: bool = False, file: str | None = None) -> list[Timing]:
@@ -62,10 +70,12 @@ def run_accounting(quick: bool = False, file: str | None = None, page: str | Non
     The answers stand below the ratios, with their errors, so that no speed is bought with another answer.
 
     `quick`: the composed curves alone: a search of riskcal takes 20 s; `file`: where the JSON goes; the folder must
-    exist; `page`: where the table of questions goes, which is printed in any case. Raises OSError if the file cannot be written; checked before any work.
+    exist; `page`: where the tables of ratios and of questions go, which are printed in any case. Raises OSError if the file cannot be written; checked before any work.
     """
     _check(file)
     timings = _timed(ACCOUNTING[:1] if quick else (*ACCOUNTING, exact_curve), quick, repeats=3)
+    if page is not None:
+        into_page(page, MARK, as_table(timings))
     if not quick:
         run_questions(page)
     if file is not None:

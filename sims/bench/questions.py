@@ -7,16 +7,16 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import mipsim as mi
 from mipsim.tradeoff import AbstractTradeOff
+from sims.bench.report import into_page
 
 T = TypeVar("T")
 Part = tuple[str, float, float, int]
 """("gaussian" or "laplace", noise, sampling rate, how often)."""
-START, END = "<!-- questions -->", "<!-- end of questions -->"
+MARK = "questions"
 GRIDS = 1e-2, 1e-3, 1e-4, 1e-5
 WIDTH = 1e-4  # of epsilon, or relative of delta: to which mipsim's bounds are brought together
 LONGEST = 20.0  # processor seconds: a grid that is ten times as fine is not tried after a tenth of that
@@ -214,7 +214,5 @@ def run_questions(page: str | None = None) -> list[Answer]:
     slow = [answer for answer in answers if answer.seconds >= 1.0]
     print(f"{len(answers) - len(slow)} of {len(answers)} answers within a second")
     if page is not None:
-        text = Path(page).read_text()
-        before, rest = text.split(START)
-        Path(page).write_text(f"{before}{START}\n\n{table(answers)}\n{END}{rest.split(END)[1]}")
+        into_page(page, MARK, table(answers))
     return answers

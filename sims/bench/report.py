@@ -6,6 +6,7 @@ import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from pathlib import Path
 
 from sims.bench.contest import Timing
 
@@ -22,6 +23,30 @@ def print_report(timings: Sequence[Timing]) -> None:
                 f"  {name:<{max(map(len, names))}}  {_number(t.games_per_second):>16} {t.unit}/s"
                 f"  {t.ratio:>10,.2f}x  ({low:,.2f} to {high:,.2f})  {t.device}"
             )
+
+
+def as_table(timings: Sequence[Timing]) -> str:
+    """The timings as a table of a page: the time of each way, and how much faster it is than the baseline of its contest."""
+    rows = []
+    for t in timings:
+        title, way = t.name.split(": ", 1)
+        (low, high), alone = t.spread, way == t.baseline
+        ratio = "1" if alone else f"{t.ratio:.2g}x ({low:.2g}x to {high:.2g}x)"
+        rows.append(f"| {title} | {way} | {1.0 / t.games_per_second:.2g} s | {ratio} |\n")
+    return "| what | by | each | against the first |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def into_page(page: str, name: str, text: str) -> None:
+    """Put a text between the marks of a page, in place of what is there."""
+    start, end = marks(name)
+    whole = Path(page).read_text()
+    before, rest = whole.split(start)
+    Path(page).write_text(f"{before}{start}\n\n{text}\n{end}{rest.split(end)[1]}")
+
+
+def marks(name: str) -> tuple[str, str]:
+    """The comments of a page between which the bench writes."""
+    return f"<!-- {name} -->", f"<!-- end of {name} -->"
 
 
 def as_json(timings: Sequence[Timing]) -> str:

@@ -10,6 +10,7 @@ import scipy.stats
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.bench import Contest, Way, by_hand, command, measure, questions
 from sims.bench.plain_jax import jax_rows
+from sims.bench.report import marks
 from tests.law_agreement import follows
 
 
@@ -68,7 +69,8 @@ def test_every_contest_runs(contest):
 def test_the_page_has_the_answers_to_the_forty_questions():
     """Each row of the page is a question of the bench, in order; what takes no time is answered again."""
     text = (Path(__file__).parents[2] / "docs" / "speed.md").read_text()
-    rows = text.split(questions.START)[1].split(questions.END)[0].strip().splitlines()[2:]
+    begin, end = marks(questions.MARK)
+    rows = text.split(begin)[1].split(end)[0].strip().splitlines()[2:]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     assert [(row[0], row[-1]) for row in cells] == [(q.words, q.source) for q in questions.QUESTIONS]
     assert len(cells) == 40

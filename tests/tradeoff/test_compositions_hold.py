@@ -53,6 +53,7 @@ NUMBERS: dict[str, tuple[Callable[[], mi.AbstractTradeOff], Ask, float, float, f
     "no epsilon where delta is more than the advantage": (lambda: mi.dpsgd(10.0, 0.01, 100), lambda c: c.epsilon_bounds(0.0061), 0.0, 0.0, 0.0),
     "all but each 10^8th take part, of little noise": (lambda: mi.dpsgd(0.01, 0.99999999, 2), lambda c: c.advantage_bounds(), 1.0 - 1e-16, 2e-16, 1e-6),
     "half take part, of very little noise": (lambda: mi.dpsgd(0.0018877, 0.5, 2), lambda c: c.advantage_bounds(), 0.75, 1e-12, 1e-6),
+    "rare steps of very little noise, of which each reveals all": (lambda: mi.dpsgd(0.00305, 1.03e-7, 10**6), lambda c: c.advantage_bounds(), -math.expm1(1e6 * math.log1p(-1.03e-7)), 1e-15, 1e-12),
     "beside a step of a single direction": (lambda: mi.compose(mi.ApproxDPTradeOff(1.0).subsampled(0.1), mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.1), copies=3), lambda c: c.epsilon_bounds(1e-5), 2.17689, 3e-5, 1e-4),
 }  # fmt: skip
 
