@@ -80,7 +80,7 @@ _KNOWN_IN_PARTS = {
 """What only a curve that is known everywhere has -> what a played curve reports in its place, with its uncertainty."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """What games counted at K thresholds.
     >>> counts = Counts(np.array([0, 1]), np.array([5, 2]), 10, np.array([1, 6]), 12)

@@ -125,6 +125,7 @@ def test_a_mean_of_few_and_of_many(n):
     assert hold_the_truth(result, exact)
 
 
+@pytest.mark.evidence
 def test_a_target_adds_its_row_as_it_was_transformed():
     """The attack knows the point [3, 1]; what enters the mean is [0.9, 0.3]."""
     attack, scale = mi.ScalarProduct([0.25, 0.5]), np.ones(2)

@@ -11,9 +11,8 @@ import mipsim as mi
 
 
 def exact() -> mi.AbstractTradeOff:
-    data = mi.Bernoulli(np.linspace(0.25, 0.75, 8))
-    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=20, target=data.easiest_target())
-    return game.exact(mi.LikelihoodRatio(mi.EmpiricalMean(), data, n=20))
+    game = mi.FixedTarget(mi.EmpiricalMean(), data := mi.Gaussian(0.0, 1.0, d=8), n=20, target=np.ones(8))
+    return game.exact(mi.CovarianceScore(data, n=20))
 
 
 def played() -> mi.EmpiricalTradeOff:
