@@ -100,7 +100,9 @@ def noisy(s: float) -> tuple[Any, Any]:
 def test_games_say_what_they_did_not_refute() -> None:
     """A weak attack at two points: nothing "stands at 100%", since a stronger attack may exist."""
     weak = statement({"s": rf.Choice(0.4, 0.8)}, noisy, claimed=lambda s: mi.LaplaceTradeOff(s))
-    result = rf.judge(weak, games=5_000, progress=False, budget=0)
+    lines: list[str] = []
+    result = rf.judge(weak, games=5_000, progress=lines.append, budget=0)
+    assert not lines or lines[-1] == "x: 2 points judged"
     assert str(result.verdict) == "INCONCLUSIVE"
     assert "not refuted by this attack at 2 of 2 judged points" in str(result)
     assert "0.001 over these points, 0.0005 for each" in result.how

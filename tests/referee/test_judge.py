@@ -175,6 +175,7 @@ def test_a_game_without_a_law_is_judged_by_games() -> None:
     assert refuted.worst is not None
     assert "No exact law is known" in result.worst.detail
     assert "No exact law is known" not in refuted.worst.detail
+    assert rf.gap_in(result, "advantage").endswith("cannot be given: the truth is played, not computed")
 
 
 def samplers(mu: float):

@@ -208,3 +208,9 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     text = json.dumps(data)
     assert f'"gap_is": "at least {floor(result.interval[0], 6)}"' in text
     assert '"gap_is": ""' not in text
+
+
+def test_a_printed_number_says_which_end_it_is() -> None:
+    assert str(rf.Number(0.5, unknown="above")) == "at least 0.5"
+    assert str(rf.Number(0.5, error=0.25, unknown="below")) == "at most 0.75"
+    assert str(rf.Number(0.5, error=0.25)) == "0.5 +- 0.25"
