@@ -101,14 +101,14 @@ def test_a_full_disk_is_exit_code_1_and_ctrl_c_130(monkeypatch, capsys) -> None:
 
 def test_a_report_tells_a_reader_who_was_not_there(tmp_path: Path) -> None:
     about = {"model": "<b>ResNet-18</b>", "trained by": "Opacus, noise 1.0"}
-    made = mi.audit(tmp_path / "plain.csv", design="independent", runs=600, claim=mi.dpsgd(1.0, 0.1, 10))
+    made = mi.audit(tmp_path / "plain.csv", design="independent", runs=600, claim=mi.dpsgd(1.0, 0.01, 1000))
     page = made.report("report", about)
     text = page.read_text(encoding="utf-8")
     data = json.loads((page.parent / "results.json").read_text(encoding="utf-8"))
     assert data == made.to_dict() | {"about": about}
     digest = hashlib.sha256(Path("plain.csv").read_bytes()).hexdigest()
     for phrase in (
-        "DP-SGD(sigma=1, rate=0.1, steps=10, add_or_remove)", "&lt;b&gt;ResNet-18&lt;/b&gt;", "Opacus, noise 1.0", digest, f"mipsim {mi.__version__}",
+        "DP-SGD(sigma=1, rate=0.01, steps=1000, add_or_remove)", "&lt;b&gt;ResNet-18&lt;/b&gt;", "Opacus, noise 1.0", digest, f"mipsim {mi.__version__}",
         f"{datetime.now(UTC):%Y-%m-}", "<dd>plain.csv</dd>", "Trade-off curve", "Scores of each world",
         f"FPR {made.decides[0]:.3g}, FNR {made.decides[1]:.3g}",  # type: ignore[index]
     ):  # fmt: skip

@@ -113,7 +113,7 @@ def worded(words: str) -> rf.Statement:
         points=[rf.Point({"x": 1.0, "choice": words, "reading": words, "fixed": words}, name=words, setting=words)],
         quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
         derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
-        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, fails=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
+        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, instead=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, fails=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
     )  # fmt: skip
 
 
