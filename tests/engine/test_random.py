@@ -1,5 +1,9 @@
 """Random words, numbers and keys: published sequences, laws far into the tails, and nothing that goes together."""
 
+from functools import partial
+from itertools import product
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
