@@ -18,7 +18,7 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
 from mipsim.tradeoff.points import log_rates, rises
 from mipsim.tradeoff.polygons import as_polygon
-from mipsim.tradeoff.sampled import SampledTradeOff, turned_over
+from mipsim.tradeoff.sampled import OUTWARD, SampledTradeOff, around, turned_over
 from mipsim.tradeoff.sure_mass import SureMass
 
 Curves = tuple[AbstractTradeOff, ...]
@@ -28,9 +28,6 @@ _STEPS = (
     1e-5,
     1e-2,
 )  # relative distances of neighbours: the nearer is best where the curve bends, the farther where not
-_OUTWARD = 1e-14  # relative: rounding of the corners of an outline
-_LEAST_LOG = -340.0  # of a rate whose square float64 holds with all digits
-_NORMAL_LOG = -700.0  # of a rate that float64 rounds relatively
 _STEEPEST = 600.0  # logarithms of slopes that are looked at for common tangents
 _SURELY = 1e-5  # relative: nearer heights of two outlines may be in any order
 _MOST_BRIDGES = 16
@@ -71,12 +68,12 @@ class ConvexHullTradeOff(AbstractTradeOff):
     @cached_property
     def lower(self) -> SampledTradeOff:
         """A polygon below the hull."""
-        return _polygon([safe for safe, _ in self._corners], _OUTWARD)
+        return around([safe for safe, _ in self._corners], OUTWARD)
 
     @cached_property
     def outlines(self) -> tuple[SampledTradeOff, ...]:
         """A polygon below each curve."""
-        return tuple(_polygon([safe], _OUTWARD) for safe, _ in self._corners)
+        return tuple(around([safe], OUTWARD) for safe, _ in self._corners)
 
     @cached_property
     def _common(self) -> list[float]:
@@ -86,7 +83,7 @@ class ConvexHullTradeOff(AbstractTradeOff):
     def upper(self) -> SampledTradeOff:
         """A polygon above the hull."""
         touched = [_touching(curve, slope) for slope in self._common for curve in self.curves]
-        return _polygon([*(sure for _, sure in self._corners), *touched], -_OUTWARD)
+        return around([*(sure for _, sure in self._corners), *touched], -OUTWARD)
 
     @cached_property
     def tangents(self) -> np.ndarray:
@@ -211,34 +208,6 @@ def _outline(curve: AbstractTradeOff) -> tuple[Corners, Corners]:
     points = Partition(curve).refined(_TIMES if curve.is_convex() else _TIMES + 1)
     both = zip(points.safe_points(), points.corners(), strict=True)
     return Corners(*(np.concatenate(pair) for pair in both)), points.sure_points()
-
-
-def _polygon(parts: list[Corners], outward: float) -> SampledTradeOff:
-    """The hull of points, each moved by a relative `outward` towards more leakage (or less, where that is negative)."""
-    x, fnr, tpr = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    # Products of two rates must not underflow: what is rarer goes to the end that leaks more, or is left out.
-    left = log_complement(x)
-    if outward > 0.0:
-        x = np.where(x < _LEAST_LOG, -np.inf, x)
-        fnr = np.where((fnr < _LEAST_LOG) | (left < _LEAST_LOG), -np.inf, fnr)
-        tpr = np.where(np.isneginf(tpr), tpr, np.maximum(tpr, _NORMAL_LOG))
-        known = np.ones(x.shape, bool)
-    else:
-        tpr = np.where(tpr < _NORMAL_LOG, -np.inf, tpr)
-        known = np.isneginf(x) | (
-            (x > _LEAST_LOG) & (fnr > _LEAST_LOG) & (tpr > _LEAST_LOG) & (left > _LEAST_LOG)
-        )
-    first = np.isneginf(x) & np.isneginf(tpr)
-    alpha, complement = (
-        np.exp(x) * (1.0 - outward),
-        np.minimum(np.exp(np.maximum(left, _LEAST_LOG)) * (1.0 + outward), 1.0),
-    )
-    beta = np.where(first, 1.0, np.minimum(np.exp(fnr) * (1.0 - outward), 1.0))
-    caught = np.where(
-        first, 0.0, np.where(np.isneginf(fnr), 1.0, np.minimum(np.exp(tpr) * (1.0 + outward), 1.0))
-    )
-    rows = zip((alpha, complement, beta, caught), (1.0, 0.0, 0.0, 1.0), strict=True)
-    return SampledTradeOff.from_points(*(np.append(np.minimum(row[known], 1.0), end) for row, end in rows))
 
 
 def _slopes(outline: SampledTradeOff) -> np.ndarray:

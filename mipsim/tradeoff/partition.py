@@ -18,6 +18,7 @@ GRID = np.concatenate([[-np.inf], -np.geomspace(1e8, 80.0, 8), np.linspace(-40.0
 _PARTS = 8  # into which an interval is cut
 _ROUNDS, _IDLE = 40, 3  # rounds in all, and so many without gain
 _NEIGHBOURS = 1, 8, 64  # of the points that a chord is laid through
+_STRAIGHT = 1e-9  # relative: slopes that are hardly apart
 _WORTH = 1e-6  # a width of the points themselves, below which thrice of it costs no more points
 MOST_POINTS, MOST_OF_OTHERS = 1 << 15, 1 << 12
 """Points of a convex curve and of a curve of which no convexity is known, at which refinement ends: what is then known is
@@ -194,6 +195,7 @@ class Partition:
         )  # any share is right; this is where the chords meet
         share = np.clip((1.0 - down) / (up - down), 0.0, 1.0)
         share = np.where(np.isfinite(share), share, 0.0)
+        share = np.where(up - down < _STRAIGHT, 0.5, share)  # there rounding says where they meet
         up = np.where(share > 0.0, np.log(share) + ascent, -np.inf)
         down = np.log1p(-share) + descent
         log_tpr = np.maximum(

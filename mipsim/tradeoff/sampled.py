@@ -9,6 +9,7 @@ import numpy as np
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, rates
 from mipsim.tradeoff.bounds import EPS, CurveBounds, Vertices, log_complement, log_difference, lowered, raised
+from mipsim.tradeoff.partition import Corners
 from mipsim.tradeoff.points import (
     Vector,
     checked_corners,
@@ -19,6 +20,9 @@ from mipsim.tradeoff.points import (
 )
 from mipsim.tradeoff.sure_mass import SureMass, outward
 
+OUTWARD = 1e-14
+"""Relative: rounding of corners that are known by logarithms."""
+_LEAST_LOG = -690.0  # of a rate that float64 rounds relatively, with room
 _ROUNDING = 1e-12  # of rates that a user has computed: beta + TPR may miss 1 by so much
 
 
@@ -249,6 +253,34 @@ def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
 def _mixed_loss(loss: float, rho: float) -> float:
     """The privacy loss log(1 + rho (e^loss - 1)) of an edge of a mixture."""
     return float(np.logaddexp(np.log(rho) + loss, np.log1p(-rho))) if 0.0 < rho < 1.0 else rho * loss
+
+
+def around(parts: list[Corners], outward: float) -> SampledTradeOff:
+    """The hull of points, each moved by a relative `outward` towards more leakage (or less, where that is negative)."""
+    x, fnr, tpr = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    # What is rarer than float64 rounds relatively goes to the end that leaks more, or is left out.
+    left = log_complement(x)
+    if outward > 0.0:
+        x = np.where(x < _LEAST_LOG, -np.inf, x)
+        fnr = np.where((fnr < _LEAST_LOG) | (left < _LEAST_LOG), -np.inf, fnr)
+        tpr = np.where(np.isneginf(tpr), tpr, np.maximum(tpr, _LEAST_LOG))
+        known = np.ones(x.shape, bool)
+    else:
+        tpr = np.where(tpr < _LEAST_LOG, -np.inf, tpr)
+        known = np.isneginf(x) | (
+            (x > _LEAST_LOG) & (fnr > _LEAST_LOG) & (tpr > _LEAST_LOG) & (left > _LEAST_LOG)
+        )
+    first = np.isneginf(x) & np.isneginf(tpr)
+    alpha, complement = (
+        np.exp(x) * (1.0 - outward),
+        np.clip(-np.expm1(x) * (1.0 + outward), np.exp(_LEAST_LOG), 1.0),
+    )
+    beta = np.where(first, 1.0, np.minimum(np.exp(fnr) * (1.0 - outward), 1.0))
+    caught = np.where(
+        first, 0.0, np.where(np.isneginf(fnr), 1.0, np.minimum(np.exp(tpr) * (1.0 + outward), 1.0))
+    )
+    rows = zip((alpha, complement, beta, caught), (1.0, 0.0, 0.0, 1.0), strict=True)
+    return SampledTradeOff.from_points(*(np.append(np.minimum(row[known], 1.0), end) for row, end in rows))
 
 
 def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
