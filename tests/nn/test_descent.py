@@ -19,7 +19,7 @@ from mipsim.nn.network import Parameters
 from mipsim.nn.private import longest_batch
 from tests.contracts.family import compiled
 from tests.law_agreement import FAILURE
-from tests.sampler_laws import has_law, moved
+from tests.sampler_laws import has_law, moved, same
 
 TINY = 1e-30  # a rate that moves nothing, so that every step sees the same gradients
 
@@ -346,3 +346,18 @@ def test_convolutions_in_parts_take_the_steps_of_the_whole_batch(monkeypatch: py
     (whole,) = steps(records)
     np.testing.assert_allclose(parts, whole, atol=2e-6 * np.abs(whole).max())
     assert np.abs(off - whole).max() > 1e-4 * np.abs(whole).max()
+
+
+@pytest.mark.evidence
+def test_counts_do_not_depend_on_chunks_threads_or_resuming(tmp_path: Any) -> None:
+    images, softmax, begin = digits()
+    descent = nn.Descent(softmax, begin, images.x, images.y, batch=5, steps=3, rate=0.5, sampling="poisson")
+    game = mi.RandomTarget(descent, descent.records(range(300)), 30)
+    attack = nn.SummedOverSteps(descent, mi.ScalarProduct(np.zeros(650)))
+    whole = mi.play(game, attack, 300, seed=3, progress=False)
+    path = tmp_path / "counts.npz"
+    mi.play(game, attack, 100, seed=3, progress=False, checkpoint=path)
+    ways: list[dict[str, Any]] = [{"chunk": 64}, {"workers": 1}, {"checkpoint": path}]
+    for how in ways:
+        assert same(whole, mi.play(game, attack, 300, seed=3, progress=False, **how))
+    assert not (mi.play(game, attack, 300, seed=4, edges=whole.edges, progress=False).out == whole.out).all()

@@ -1,5 +1,12 @@
 """Networks, the gradient of every example, and training that goes on where it was killed."""
 
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +16,7 @@ import numpy as np
 import pytest
 
 from mipsim import nn
+from mipsim._precision import exact_scope, fixed_key
 from mipsim.nn import convolution, training
 from mipsim.nn.gradients import example_bytes
 
@@ -184,3 +192,76 @@ def test_quick_convolutions_have_the_gradients_of_automatic_differentiation() ->
     assert np.abs(controls[0][0] - expected[0]).max() > 0.1 * np.abs(expected[0]).max()
     unknown = jnp.asarray([jnp.nan, 1.0, 2.0, 3.0]).reshape(1, 2, 2, 1)
     assert np.isnan(jax.grad(lambda x: convolution.quick_halved(x).sum())(unknown)).all()
+
+
+@pytest.mark.parametrize("package", ["flax", "optax"])
+def test_without_the_packages_the_sentence_says_what_brings_them(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = importlib.import_module
+
+    def absent(name: str, *rest):
+        if name.partition(".")[0] == package:
+            raise ModuleNotFoundError(f"No module named '{package}'", name=package)
+        return plain(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    fresh = nn.linear((8, 8, 3), 4)
+    with pytest.raises(ImportError, match=rf'need the package {package}, .*"mipsim\[nn\]" brings it'):
+        nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
+
+
+TRAINING = """
+import sys, numpy as np
+from mipsim import nn
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
+network = nn.convolutional((8, 8, 1), (4, 4), 3)
+private = {"sampling": "poisson", "clip": 1.0, "noise_multiplier": 0.5} if sys.argv[3] else {}
+learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None, **private)
+np.save(sys.argv[2], np.asarray(network.flat(learned)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("private", ["", "private"])
+def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"
+    command = [sys.executable, "-c", TRAINING]
+    subprocess.run([*command, "", whole, private], cwd=root, check=True)
+    first = subprocess.Popen([*command, state, resumed, private], cwd=root)
+    while not state.exists() and first.poll() is None:
+        time.sleep(0.01)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    assert not resumed.exists(), "it was killed before its end"
+    subprocess.run([*command, state, resumed, private], cwd=root, check=True)
+    assert np.load(whole).tobytes() == np.load(resumed).tobytes()
+
+
+@pytest.mark.evidence
+def test_convolutions_are_those_of_flax() -> None:
+    """The same parameters at the same start, and the same outputs and gradients to float32."""
+    from flax import linen
+
+    network = nn.convolutional((8, 8, 3), (3, 4), 4)
+    pool = partial(linen.max_pool, window_shape=(2, 2), strides=(2, 2))
+    layers = [part for channels in (3, 4) for part in (linen.Conv(channels, (3, 3)), linen.relu, pool)]
+    plain = linen.Sequential([*layers, lambda x: x.reshape(x.shape[0], -1), linen.Dense(4)])
+    with exact_scope():
+        theirs = plain.init(fixed_key(5), IMAGES[:1])["params"]
+        ours = network.start(5)
+        assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), ours, theirs))
+        images = jnp.asarray(IMAGES)
+
+        def squares(apply: Any, parameters: Any) -> jax.Array:
+            return jnp.sum(apply(parameters, images) ** 2)
+
+        def both(apply: Any) -> Any:
+            return jax.tree.leaves(
+                jax.jit(lambda p: (apply(p, images), jax.grad(partial(squares, apply))(p)))(ours)
+            )
+
+        for a, b in zip(both(network.apply), both(lambda p, x: plain.apply({"params": p}, x)), strict=True):
+            assert np.allclose(a, b, rtol=1e-4, atol=1e-5 * float(np.abs(b).max()))

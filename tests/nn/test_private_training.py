@@ -172,3 +172,30 @@ def test_it_goes_on_with_the_bits_of_one_run(sampling: str, tmp_path: Path) -> N
     for other in ({"clip": 0.6}, {"noise_multiplier": 1.1}, scheme):
         with pytest.raises(ValueError, match="belongs to another training"):
             moved(epochs=4, checkpoint=path, **{**settings, **other})
+
+
+@pytest.mark.evidence
+def test_views_are_of_images_and_of_the_seed() -> None:
+    network = nn.linear((8, 8, 1), 4)
+    images = RNG.normal(size=(20, 8, 8, 1)).astype(np.float32)
+
+    def trained(**settings: Any) -> np.ndarray:
+        learned = nn.train(network, images, Y[:20], epochs=1, rate=0.1, batch=10, clip=1.0, **settings)
+        return np.asarray(network.flat(learned))
+
+    assert (trained(views=2) == trained(views=2)).all()
+    assert (trained(views=2) != trained(views=0)).any()
+    with pytest.raises(ValueError, match=r"views is 2; inputs of shape .* are no images"):
+        moved(views=2)
+
+
+@pytest.mark.evidence
+def test_parts_that_only_fill_up_a_batch_add_nothing() -> None:
+    network, start = small()
+    x, y, retained = jnp.asarray(X), jnp.asarray(Y), jnp.arange(40) < 3
+    vector = network.flat(start)
+    for memory in (example_bytes(network), 10 * example_bytes(network), 2**29):
+        result = mean_gradient(
+            network, start, vector, x, y, included=retained, size=3.0, clip=0.5, memory=memory
+        )
+        assert np.allclose(result, clipped(0.5)[:3].mean(axis=0), rtol=0, atol=1e-6)
