@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import scipy.sparse
@@ -22,7 +23,18 @@ import scipy.sparse
 import mipsim as mi
 from mipsim import _memory, nn
 from tests.faults.hostile_files import MOST_TEXT, hidden
-from tests.right_arguments import CALLS, MADE, OF_NUMBERS, WORDS_OF_USERS
+from tests.right_arguments import (
+    CALLS,
+    COINS,
+    LAW,
+    MADE,
+    MEAN,
+    NETWORK,
+    OF_NUMBERS,
+    ROWS,
+    START,
+    WORDS_OF_USERS,
+)
 
 EVERYWHERE = [
     bytearray(b"1"),
@@ -321,11 +333,37 @@ def test_an_array_that_cannot_be_held_is_seen() -> None:
     assert unmet([(foreign, {"size": 1}, "size", 2**63 - 1)])
 
 
+def played(n: int) -> Any:
+    return mi.FixedTarget(MEAN, LAW, n=n, target=[1.0, 2.0]).play(jax.random.key(0), True)
+
+
+RELAXED = {
+    "query": lambda rows: rows.sum(axis=0),
+    "records": [[0.0], [1.0]],
+    "record": [2.0],
+    "noise": mi.Gaussian(0.0, 1.0, d=1),
+}
+STEPPED = {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "rate": 0.1}
+IMAGES = {
+    "network": nn.linear((1, 1, 1), 2),
+    "x": np.zeros((4, 1, 1, 1)),
+    "y": [0, 1, 0, 1],
+    "epochs": 1,
+    "rate": 0.1,
+    "batch": 1,
+}
 ROOM: list[tuple[Callable[..., Any], dict[str, Any], str, Any, Any]] = [
     (nn.blank, {"shape": (10,)}, "count", 100, 101),
     (nn.random_canary, {"norm": 1.0}, "d", 333, 334),
     (mi.Gaussian, {"mean": 0.0, "cov": 1.0}, "d", 250, 251),
     (nn.layered, {"inputs": (2,), "outputs": 2}, "widths", (499,), (500,)),
+    (LAW.sample, {"key": jax.random.key(0)}, "n", 500, 501),
+    (played, {}, "n", 500, 501),
+    (mi.RelaxedThreat, RELAXED, "shadows", 999, 1000),
+    (nn.Descent, STEPPED | {"releases": "steps"}, "steps", 125, 126),
+    (nn.Descent, STEPPED | {"releases": "parameters"}, "steps", 500, 501),
+    (nn.Descent, STEPPED | {"releases": "parameters", "sampling": "poisson"}, "steps", 1000, 1001),
+    (nn.train, IMAGES, "views", 2000, 2001),
 ]
 """Calls, and the largest size that 8,000 bytes hold, by their own count of what is made, with the next."""
 

@@ -1,9 +1,10 @@
 """What every law of a record provides, and the checks that the laws share."""
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable
 from html import escape
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -44,6 +45,11 @@ class AbstractDistribution(AbstractMember):
     OPTIONAL: ClassVar[tuple[str, ...]] = (
         *FLOAT64_FUNCTIONS, "characteristic", "location_scale", "lattice", "transformed",
     )  # fmt: skip
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "sample" in vars(cls):
+            cls.sample = _within_memory(cls.sample)
 
     def __check_init__(self) -> None:
         """Refuse a user's own distribution that contradicts itself, when it is first made with these parameters."""
@@ -236,6 +242,18 @@ class AbstractWithCDF(AbstractProduct):
     @abstractmethod
     def cdf(self, points: np.ndarray) -> np.ndarray:
         """P(z_j <= x_j) of each coordinate, continuous, right to 1e-14; points and result have shape (K, d)."""
+
+
+def _within_memory(sample: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, which refuses as many records as memory cannot hold: XLA ends the process. Of games the engine knows what a block takes."""
+
+    @functools.wraps(sample)
+    def held(self: AbstractDistribution, key: PRNGKeyArray, n: int) -> Any:
+        if not isinstance(key, jax.core.Tracer):
+            fits_memory(n * self.dimension, n=n)
+        return sample(self, key, n)
+
+    return held
 
 
 def coordinates(d: int | None, **parameters: object) -> tuple[Vector, ...]:

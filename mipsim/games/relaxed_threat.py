@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, in_users_precision, users_precision
 from mipsim._validation import finite_matrix, finite_vector, member, number, whole
 from mipsim.distributions.base import AbstractDistribution, Member
@@ -79,6 +80,7 @@ class RelaxedThreat(AbstractMembershipGame):
         )
         self.sampling_rate = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
         self.shadows = whole("shadows", shadows, 0)
+        fits_memory((1 + self.shadows) * noise.dimension, shadows=self.shadows)
         self.precision = users_precision()
         with exact_scope():
             without, again, within = (

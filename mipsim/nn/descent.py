@@ -14,6 +14,7 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from mipsim._memory import fits_memory
 from mipsim._validation import choice, number, real_array, sample_size, whole
 from mipsim._words import kind_of
 from mipsim.distributions.base import AbstractDistribution
@@ -121,6 +122,10 @@ class Descent(AbstractMechanism):
         self.sampling = choice("sampling", sampling, SAMPLING)
         self.clip, self.noise_multiplier = checked_clipping(clip, noise_multiplier)
         self.part, self.releases = choice("part", part, PARTS), choice("releases", releases, RELEASES)
+        # Of each step its batch, or a key of it, and what is seen of it.
+        seen = 2 * network.dimension(self.part) if self.releases == "steps" else 0
+        taken = 2 if self.sampling == "poisson" else self.batch
+        fits_memory(self.steps * (taken + seen), 4, steps=self.steps)
 
     def records(self, rows: object = None) -> Empirical:
         """The law of a uniformly chosen row of the data set, or of those rows of it: the `data` of a game.

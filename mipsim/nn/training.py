@@ -17,6 +17,7 @@ from mipsim._archives import arrays_of, read_bytes
 from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._files import replace_file
+from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import choice, file_path, number, whole
@@ -114,6 +115,7 @@ def train(
     rate, batch = number("rate", rate, 0.0, low_open=True), whole("batch", batch, 1)
     if batch > len(labels):
         raise ValueError(f"batch is {quoted(batch)}; there are {len(labels)} examples")
+    fits_memory(views * batch * math.prod(network.inputs), 4, views=views)
     choice("sampling", sampling, SAMPLING)
     clip, noise_multiplier = checked_clipping(clip, noise_multiplier)
     optax = optional("optax", "trained networks")

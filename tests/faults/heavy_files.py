@@ -56,7 +56,9 @@ def _words(word: str) -> Callable[[int], Any]:
 
 
 def _binary(n: int) -> Any:
-    return pa.array([b"x" * 4096] * min(n, 1000) + [None] * max(n - 1000, 0), pa.binary(4096))
+    """Of chunks that are the same memory: a null takes as much of it as an entry."""
+    chunk = pa.array([b"x" * 4096] + [None] * 999, pa.binary(4096))
+    return pa.chunked_array([chunk] * (n // 1000) + [chunk[: n % 1000]])
 
 
 def _decimals(n: int) -> Any:
