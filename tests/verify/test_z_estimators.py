@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import expit, ndtr
+from scipy.special import expit, ndtr, roots_legendre
 
 from verify.azize.laws.normal_sums import NearlyNormal
 from verify.azize.laws.z_moments import (
@@ -74,7 +74,7 @@ def test_the_ratio_has_the_moments_of_a_likelihood_ratio(name):
         assert world.variance * n == pytest.approx(t**2, rel=2e-3)
 
 
-gauss = cache(np.polynomial.legendre.leggauss)
+gauss = cache(roots_legendre)
 
 
 @pytest.mark.parametrize("n", [8, 12, 40])
