@@ -73,3 +73,25 @@ def test_the_referee_uses_it_and_confirms_no_bound_by_it():
 
     verdicts = [str(rf.judge(statement(c), at={"mu": 1.5}, games=50_000).verdict) for c in (0.9, 1.1)]
     assert verdicts == ["REFUTED", "INCONCLUSIVE"]
+
+
+@pytest.mark.evidence
+def test_equal_inputs_show_nothing():
+    game = mi.TwoInputs(shifted, [1.0], [1.0])
+    low, _ = power(game, mi.trained_attack(game, 1000, 3, (8,)), 0.1, 20_000)
+    assert low <= 0.1
+
+
+@pytest.mark.evidence
+def test_the_same_seed_learns_the_same_and_another_does_not():
+    game = mi.TwoInputs(shifted, [0.0], [1.0])
+    first, again, other = (mi.trained_attack(game, 500, seed).layers[0][0] for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).all()
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("shape", [(), pytest.param((2, 2), marks=pytest.mark.slow)])
+def test_outputs_of_any_shape(shape):
+    game = mi.TwoInputs(lambda key, x: x[0] + jax.random.normal(key, shape), [0.0], [1.0])
+    assert mi.play(game, mi.trained_attack(game, 500), 1000, 0, progress=False).games == 1000

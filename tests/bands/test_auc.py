@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, rel_entr
 from scipy.stats import binom, multinomial
 
+import mipsim as mi
 from mipsim.bands import auc
 from mipsim.bands.auc import _tail_by_squares, pair_games
 from tests.false_claims import counted
@@ -193,3 +194,9 @@ def test_a_tail_by_squares_bounds_sums_of_zeros_halves_and_ones(
         assert _tail_by_squares(0.5 * k, terms, mean, variance) >= min(exact, 1.0) * (1.0 - 1e-12)
         passed |= _tail_by_squares(0.5 * k, terms, mean, 0.25 * variance) < exact
     assert passed or terms < 7
+
+
+def test_so_many_games_that_only_the_band_is_known() -> None:
+    n = 10**9
+    curve = mi.EmpiricalTradeOff([0.0], [n // 2], n, [n // 4], n)
+    assert curve.auc_interval() == curve.curve_band.auc_interval()

@@ -202,3 +202,10 @@ def test_no_interval_beside_a_verdict_contradicts_it(kind: str, mu: float) -> No
             assert kind == "ordering" or high <= result.tolerance
             assert kind == "upper_bound_on_power" or low >= -result.tolerance
         assert shown((low, high), sign="+") in str(result)
+
+
+def test_games_against_the_law_of_another_size_say_so() -> None:
+    result = compare_counts(*COUNTS, G(1.0), tolerance=0.05, finite_size=G(1.02))
+    assert result.law_contradicted
+    assert "CONTRADICTED" in str(result)
+    assert result.verdict_for("upper_bound_on_power") == OPEN

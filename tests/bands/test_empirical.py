@@ -166,3 +166,20 @@ def test_the_plotted_band_is_the_band() -> None:
     assert {line.get_label() for line in ax.lines} == {"played", "claimed", "blind guess"}
     for x, y in (([0], [0]), ([10], [10]), ([10], [0]), ([0], [10])):
         EmpiricalTradeOff([0.0], x, 10, y, 10).plot(GaussianTradeOff(0.0)).canvas.draw()
+
+
+def test_the_interval_of_the_advantage_exists_at_the_highest_confidence() -> None:
+    t = np.linspace(-2.0, 3.0, 100)
+    above, below = (np.round(10**6 * ndtr(side)) for side in (-t, t - 1.0))
+    finer = {"confidence": 1.0 - 2.0**-53, "finer_counts": (t, above, below)}
+    low, high = curve(1.0, 10**6, t[::9], **finer).advantage_interval()
+    assert low < 2.0 * ndtr(0.5) - 1.0 < high
+
+
+def test_few_thresholds_keep_the_ends() -> None:
+    out, inside = scores(50_000)
+    curve = curve_of(out, inside, thresholds=200)
+    assert curve.thresholds.size <= 200
+    both = np.sort(np.concatenate([out, inside]))
+    assert (curve.thresholds[0], curve.thresholds[-1]) == (both[0], both[-1])
+    assert (curve.thresholds > both[-20]).sum() >= 3

@@ -202,3 +202,24 @@ def test_chords_of_an_attack_that_is_worse_than_guessing() -> None:
     assert (
         result.low[middle] <= -float(ndtri(result.alpha[middle])) - float(ndtri(beta)) <= result.high[middle]
     )
+
+
+@pytest.mark.evidence
+def test_what_is_printed_holds_with_the_failure_probability() -> None:
+    """A symmetrical interval for an equality and a single end for an order: two ends, each with the whole probability, would not hold jointly."""
+    item, other = curve(1.0), curve(1.01)
+    equal, stronger, weaker = (
+        item.compare(other, kind=kind) for kind in ("equality", "upper_bound_on_power", "ordering")
+    )
+    low, high = equal.interval
+    widest = max(-low, high)
+    assert equal.deciding_interval == (-widest, widest)
+    assert equal.smallest_tolerance == widest
+    assert f"all gaps within [{-widest:+.4g}, {widest:+.4g}] probits" in str(equal)
+    assert stronger.deciding_interval == (-math.inf, high)
+    assert weaker.deciding_interval == (low, math.inf)
+    refuted = curve(2.0).compare(item, kind="upper_bound_on_power")
+    assert refuted.deciding_interval[0] > 0.75
+    assert refuted.deciding_interval[1] == math.inf
+    assert "range over FPR" not in str(refuted)
+    assert "</b>: this curve has" in refuted._repr_html_()  # no words of a claimed curve

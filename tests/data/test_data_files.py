@@ -1,8 +1,11 @@
 """Data sets are read from the published files, and from no others."""
 
 import gzip
+import io
 import lzma
 import zlib
+from collections.abc import Callable
+from http.client import BadStatusLine, IncompleteRead
 from pathlib import Path
 
 import numpy as np
@@ -183,3 +186,28 @@ def test_published_files(real: Path) -> None:
     things = data.cifar10("test", real)
     assert things.x.shape == (10_000, 32, 32, 3)
     assert (np.bincount(things.y) == 1000).all()
+
+
+class BrokenOff(io.BytesIO):
+    """The answer of a server that goes away before its last byte."""
+
+    def read(self, *_: object) -> bytes:
+        raise IncompleteRead(self.getvalue()[:5], 20)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda url, timeout: BrokenOff(b"half of it"), r"IncompleteRead\(5 bytes read, 20 more expected\)"),
+        (lambda url, timeout: (_ for _ in ()).throw(BadStatusLine("")), "BadStatusLine"),
+    ],
+    ids=("broken off", "no HTTP"),
+)
+def test_an_answer_that_is_no_whole_http_is_a_single_sentence(
+    answer: Callable, words: str, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (small / "adult/adult.data").unlink()
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    with pytest.raises(DataError, match=rf"adult.data cannot be fetched from file://.*{words}"):
+        data.fetch("adult", small)
+    assert [path.name for path in (small / "adult").iterdir()] == ["adult.test"]

@@ -12,7 +12,7 @@ import pytest
 
 from mipsim import data
 from mipsim.data import published
-from mipsim.data.files import DataError, sampled
+from mipsim.data.files import DataError, lacking, sampled
 from mipsim.data.images import imagenet_batch
 from mipsim.data.text import hashed_bags, hashed_pairs, labelled_pairs
 from tests.data.conftest import PAIRS, jsonl, npz, small_files, zipped
@@ -156,3 +156,14 @@ def test_some_records_are_always_the_same_and_evenly_sampled(small: Path) -> Non
     assert len(set(x)) == 4000, "without replacement"
     # By Hoeffding's inequality, 2 exp(-2 t^2 / 4000), a fair draw goes farther with probability below 1e-10; the first 4,000 would be 2,000 away.
     assert abs((x < 4000).sum() - 2000) < 7 * np.sqrt(4000) / 2
+
+
+def test_imagenet_is_not_fetched(small: Path) -> None:
+    assert data.fetch("imagenet32", small) == ()
+    assert lacking(published.PUBLISHED["imagenet32"], small) == ()
+    (small / "imagenet32/Imagenet32_val_npz.zip").unlink()
+    with pytest.raises(DataError, match=r"Imagenet32_val_npz.zip is not fetched: .*terms"):
+        data.fetch("imagenet32", small)
+    assert not (small / "imagenet32/Imagenet32_val_npz.zip").exists()
+    assert lacking(published.PUBLISHED["imagenet32"], small) == ("Imagenet32_val_npz.zip",)
+    assert len(lacking(published.PUBLISHED["imagenet32"])) == 2, "no data directory is named"

@@ -153,3 +153,10 @@ def test_empirical_targets_use_the_chosen_covariance() -> None:
     np.testing.assert_allclose(diagonal.covariance, records.var(axis=0))
     assert full.easiest_target().tolist() == [2.0, 1.0]  # off the line on which the others lie
     assert diagonal.easiest_target().tolist() == [3.0, 3.2]
+
+
+def test_student_moments_that_do_not_exist() -> None:
+    law = mi.StudentT([3.0, 4.0, 4.5])
+    assert np.isfinite(law.variance).all()
+    assert np.isinf(law.central_moment(3)).tolist() == [True, False, False]
+    assert np.isinf(law.fourth_cumulant).tolist() == [True, True, False]

@@ -1,10 +1,13 @@
 """Tables of column sums against exact distribution functions."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
 import mipsim as mi
+from mipsim.distributions.base import AbstractProduct, coordinates, moment_order
 from mipsim.distributions.sum_table import StandardForm, lattice_table, standard_forms, sum_table
 
 
@@ -78,3 +81,68 @@ def test_lattice_sums_are_multinomial(rows):
         exact = np.convolve(exact, law)
     wanted = np.interp(sums, -rows + 1.5 * np.arange(exact.size), np.cumsum(exact))
     np.testing.assert_allclose(np.cumsum(masses) / 2.0**32, wanted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.evidence
+def test_student_characteristic_function():
+    form = standard_form(mi.StudentT(5.0))
+    x = np.linspace(-2000, 2000, 4_000_001)
+    density = stats.t.pdf(x, 5.0)
+    for u in (0.1, 1.0, 3.0):
+        np.testing.assert_allclose(
+            form.characteristic(np.array([u]))[0], np.sum(np.cos(u * x) * density) * 1e-3, atol=1e-9
+        )
+
+
+class Erlang(AbstractProduct):
+    """A user's own distribution: sums of `shape` exponential numbers, known by moments and a characteristic function."""
+
+    shape: np.ndarray
+    scale: np.ndarray
+
+    def __init__(self, shape, scale):
+        self.shape, self.scale = coordinates(None, shape=shape, scale=scale)
+
+    @property
+    def mean(self):
+        return self.shape * self.scale
+
+    def central_moment(self, order):
+        assert moment_order(order) == 2
+        return self.shape * self.scale**2
+
+    def characteristic(self):
+        return lambda u: np.exp(-1j * self.mean * u) / (1 - 1j * self.scale * u) ** self.shape
+
+    def sample(self, key, n):
+        parts = jax.random.exponential(
+            key, (3, n, self.dimension)
+        )  # JAX's own gamma numbers take seconds to compile
+        return jnp.where(np.arange(3)[:, None, None] < self.shape, parts, 0.0).sum(axis=0) * self.scale
+
+    def in_support(self, point):
+        return bool((np.asarray(point) >= 0.0).all())
+
+    def easiest_target(self):
+        raise ValueError("unbounded")
+
+    def hardest_target(self):
+        return self.mean
+
+
+@pytest.mark.evidence
+def test_a_characteristic_function_gives_fast_sums():
+    data = Erlang([2.0, 3.0, 2.0], [1.0, 0.5, 1.0])
+    result = standard_forms(data)
+    assert result is not None
+    forms, which = result
+    assert which.tolist() == [0, 1, 0]
+    for form, shape, scale in zip(forms, (2.0, 3.0), (1.0, 0.5), strict=True):
+        table, grid = sum_table(form, 20), np.linspace(-3.0, 3.0, 101) * form.sd * np.sqrt(20)
+        sums = stats.gamma(20 * shape, scale=scale)
+        np.testing.assert_allclose(cdf_of(table, grid), sums.cdf(grid + sums.mean()), rtol=0, atol=1e-9)
+        wider = stats.gamma(20 * shape, scale=1.03 * scale)
+        assert np.abs(cdf_of(table, grid) - wider.cdf(grid + wider.mean())).max() > 1e-3
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=20, target=[5.0, 4.0, 5.0])
+    attack = mi.ScalarProduct(data.mean)
+    assert mi.play(game, attack, games=1000, progress=False).manifest["sampler"] == "columns"

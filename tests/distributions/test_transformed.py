@@ -6,7 +6,7 @@ import pytest
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.distributions.transforms import CoordinateClip, NormClip
+from mipsim.distributions.transforms import AbstractTransform, CoordinateClip, NormClip
 from mipsim.forms.problem import problem_of
 from tests.engine.kinds import kind_of
 from tests.law_agreement import FAILURE, two_sample_p
@@ -84,3 +84,22 @@ def test_a_random_target_is_scored_as_it_was_before_it_was_clipped():
     problems = [problem_of(game, attack) for game in (whole, cut)]
     assert [problem is not None and problem.mean.is_plain for problem in problems] == [True, False]
     assert kind_of(cut, attack) == "LiteralSampler"
+
+
+class Threshold(AbstractTransform):
+    """1{z > 0}, a transform of a user's own."""
+
+    def apply(self, rows):
+        return np.where(rows > 0.0, 1.0, 0.0)
+
+    def is_coordinatewise(self, dimension):
+        return True
+
+    def fixes(self, low, high):
+        return False
+
+
+def test_a_transform_of_a_users_own_has_its_distribution_too():
+    law = THREE.transformed(Threshold())
+    assert isinstance(law, mi.Discrete)
+    assert np.allclose(law.probabilities, [[0.5, 0.5], [0.9, 0.1]])

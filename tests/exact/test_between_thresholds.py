@@ -107,3 +107,25 @@ def test_chords_bend_no_more_than_stated() -> None:
                 assert (off <= allowed * (1 + 1e-9) + 1e-15).all()
                 used = max(used, float((off / allowed).max()))
     assert used > 0.05  # a twentieth of the bend would not do
+
+
+@pytest.mark.evidence
+def test_the_area_is_a_tail_of_the_difference() -> None:
+    rng, off = np.random.default_rng(6), 0.0
+    for game in range(9):
+        law = InvertedLaw(GAMES[game % 3](rng)[0])
+        curve = ExactTradeOff(law)
+        low, high = curve.auc_bounds()
+        least, most = auc(curve)
+        assert least <= high
+        assert low <= most
+        assert high - low < 1e-7
+        off = max(off, abs(low - 0.5))
+    assert off > 0.05  # areas are not all alike
+    data = mi.Gaussian(0.0, 1.0, d=3)
+    game = mi.FixedTarget(mi.LaplaceNoise(mi.EmpiricalMean(), 1e-9), data, 10, [3.0, 0.0, 0.0])
+    low, high = game.exact(mi.ScalarProduct(np.zeros(3))).auc_bounds()
+    # A shift of .9 in deviations of .9^.5 and 1, but for noise of 1e-9: 3 / 10 over sqrt((9 + 10) / 100).
+    weight = mp.mpf(9)  # the score is target . output: mean 0.9, variances 9 (10 / 100) and 9 (9 / 100)
+    truth = float(mp.ncdf(mp.mpf("0.9") / mp.sqrt(weight * mp.mpf("0.19"))))
+    assert low - 1e-8 <= truth <= high + 1e-8

@@ -9,7 +9,7 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.distributions.base import AbstractWithCDF, coordinates, finite_vector
 from mipsim.distributions.by_cdf import CharacteristicByCDF, reach_of
-from mipsim.distributions.sum_table import standard_forms
+from mipsim.distributions.sum_table import standard_forms, sum_table
 from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.linear import linear_law
 from mipsim.forms.problem import FixedProblem
@@ -160,3 +160,24 @@ def test_the_transform_is_the_distribution_s_own(rows):
     seen = np.abs(u) * sd < 8.0  # beyond it the sum's transform is below e^-30
     result = CharacteristicByCDF(law, reach)(u)[seen] ** rows
     np.testing.assert_allclose(result, form.characteristic(u)[seen].astype(complex) ** rows, atol=1e-8)
+
+
+@pytest.mark.evidence
+def test_games_are_played_without_records_and_follow_the_law():
+    data = Known("laplace", [1.0, 0.5, 1.0])
+    forms = standard_forms(data)
+    assert forms is not None
+    assert sum_table(forms[0][0], 30) is not None
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n=30, target=[2.0, 1.0, 2.0])
+    attack = mi.CovarianceScore(data, n=30)
+    counts = mi.play(game, attack, games=200_000, progress=False)
+    assert counts.manifest["sampler"] == "columns"
+    # Simultaneous bands of confidence 1 - 1e-9, against bounds that are proven.
+    curve = counts.tradeoff(1 - 1e-9)
+    assert curve.compare(game.exact(attack), tolerance=0.3, least_rate=0.05).verdict == "CONFIRMED"
+    other = mi.FixedTarget(
+        mi.EmpiricalMean(), Known("laplace", [1.0, 0.5, 1.0]), n=30, target=[2.0, 1.3, 2.0]
+    )
+    with exact_scope():
+        wrong = other.exact(mi.CovarianceScore(data, n=30))
+    assert curve.compare(wrong, tolerance=0.3).verdict == "REFUTED"

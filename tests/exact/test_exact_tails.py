@@ -10,8 +10,10 @@ from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
 from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import LEAST_LOG
-from mipsim.exact.independent import _pairs
+from mipsim.exact.discrete_rows import common_step
+from mipsim.exact.independent import Independent, Stack, _pairs, heavy_atoms
 from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.phases import Phases
 
 MEAN = mi.EmpiricalMean()
 
@@ -115,3 +117,44 @@ def test_pairs_hold_the_largest_products(first: int, second: int, wanted: int) -
     assert i.size <= wanted * (1 + np.log(wanted)) < a.size * b.size
     everything = np.sort(np.multiply.outer(a, b).ravel())[::-1]
     assert np.array_equal(np.sort(a[i] * b[j])[::-1][:wanted], everything[:wanted])
+
+
+def test_the_quiet_range_of_phases_is_quiet() -> None:
+    rng = np.random.default_rng(8)
+    for count, rows in ((3, 40), (12, 100), (40, 30)):
+        frequencies, strengths = rng.uniform(1.0, 3.0, count), rng.uniform(0.02, 0.05, count)
+        phases = Phases(frequencies, strengths)
+        start = np.pi / frequencies.max()
+        for level in (3.0, 10.0):
+            until = phases.quiet_until(start, rows, level)
+            t = rng.uniform(start, until, 200_000)
+            distance = np.abs(np.mod(np.outer(frequencies, t) + np.pi, 2 * np.pi) - np.pi)
+            exponent = rows * (strengths @ distance**2)
+            assert exponent.min() >= level or until == start
+    assert (
+        Phases(np.ones(4), np.full(4, 0.05)).quiet_until(1.0, 1000, 30.0) < 2 * np.pi
+    )  # there they all return
+
+
+def test_common_steps() -> None:
+    assert common_step(np.array([3.0, -7.0]) / 2.1) == pytest.approx(1 / 2.1, rel=1e-12)
+    assert common_step(np.array([1.0, np.pi])) is None
+    assert common_step(np.random.default_rng(0).uniform(size=50)) is None
+
+
+@pytest.mark.evidence
+def test_the_law_of_few_records_of_a_list_takes_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Squares of squares of 200 unlike values were multiplied out: 4e8 products of 8 bytes, several times over."""
+    built = []
+
+    def counted(*given: object) -> tuple[np.ndarray, np.ndarray]:
+        built.append(_pairs(*given))  # pyright: ignore[reportArgumentType]
+        return built[-1]
+
+    monkeypatch.setattr("mipsim.exact.independent._pairs", counted)
+    rng = np.random.default_rng(0)
+    table = Stack(rng.normal(size=(1, 200)), np.full((2, 1, 200), 1 / 200), np.full((2, 1), 16))
+    result = heavy_atoms(Independent((table,), np.zeros(2)), 1e-35, 2**13)
+    assert 0 < result.values.size <= 2**14
+    assert built
+    assert max(i.size for i, _ in built) < 2**26

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtri_exp
+from scipy.special import gammainc, ndtri_exp
 
 import mipsim as mi
 from mipsim.exact import chi_square
@@ -15,6 +15,7 @@ from mipsim.exact.chi_square import ChiSquareBounds, ChiSquareLaw, poisson_mixtu
 from mipsim.exact.derived_laws import MixedLaw, by_bisection, linked
 from mipsim.exact.dispatch import LARGEST_ERROR
 from mipsim.exact.gaussian import NormalLaw, QuadraticTransform, quadratic_law
+from mipsim.theory import leemann
 from mipsim.tradeoff import GaussianTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
@@ -276,3 +277,69 @@ def test_coordinates_of_equal_curves_are_summed_once(scale: float) -> None:
         for k, at in enumerate(s):
             assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at))) <= error[k]
             assert abs(mp.mpc(complex(value[world, k])) - exact(world, complex(at), 1.01)) > error[k]
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0, 1e4, 1e8])
+def test_a_normal_law_far_from_zero(ratio: float) -> None:
+    """The mean is given as a float64 whose last digits are lost: as 1/3 is, with a real mean of 1/3 exactly."""
+    sd = 0.7
+    with mp.workdps(40):
+        mean = mp.mpf(ratio) * sd / 3 * 3 + mp.mpf(ratio) / 3 * mp.mpf(2) ** -52
+        law = NormalLaw(np.array([float(mean)] * 2), np.array([sd, sd]))
+        for z in (-3.0, -0.5, 0.0, 1.0, 4.0):
+            x = float(mean + z * sd)
+            truth = mp.ncdf((mean - mp.mpf(x)) / mp.mpf(sd))
+            assert abs(float(mp.mpf(float(law.sf(x, inside=False))) - truth)) <= law.error_bound
+    assert law.error_bound <= 1e-14 + 1e-15 * ratio
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("share", [1e-12, 0.01, 0.3, 0.9])
+@pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, -1.0), (-0.5, -0.5)])
+def test_tails_to_the_end_of_float64_of_a_law_with_a_large_error(
+    share: float, way: tuple[float, float]
+) -> None:
+    """Also beyond 37.7 deviations, where the log of the larger tail is 0 in SciPy."""
+    law = NormalLaw(np.array([3.0, 3.0]), np.array([2.0, 2.0]), share * 2.0)
+    mean, sd = (mp.mpf(float(x)) + mp.mpf(law.blur) * part for x, part in zip((3.0, 2.0), way, strict=True))
+    x = 3.0 + 2.0 * np.array([-38.3, -30.0, -1.0, 0.0, 2.0, 37.6, 38.3])
+    ends = law.tail_bounds(x, inside=True)
+    for k, point in enumerate(x):
+        fnr, tpr = log_tails((mp.mpf(float(point)) - mean) / sd)
+        assert ends.log_fnr_low[k] <= fnr <= ends.log_fnr_high[k]
+        assert ends.log_tpr_low[k] <= tpr <= ends.log_tpr_high[k]
+
+
+def test_a_tail_of_many_degrees_of_freedom_keeps_its_digits() -> None:
+    """SciPy's own lower tail is 2e-5 off there: it ends its series early."""
+    a = 4e6
+    y = a - 4.6 * np.sqrt(a)
+    with mp.workdps(40):
+        sd, top = mp.sqrt(a), mp.mpf(float(y))
+        ends = [top - k * sd for k in (20, 10, 5, 2, 1, 0.5, 0)]
+        truth = mp.quad(lambda t: mp.exp((a - 1) * mp.log(t) - t - mp.loggamma(a)), ends)
+    value, _ = poisson_mixture(np.array([2 * y]), 2 * a, 0.0)
+    assert abs(float(value[0] / truth) - 1.0) < 1e-9
+    assert abs(float(gammainc(a, y) / truth) - 1.0) > 1e-6
+
+
+@pytest.mark.parametrize(("d", "n"), [(4, 3), (20, 2)])
+def test_few_records_are_bounded_where_inversion_is_not_sharp(d: int, n: int) -> None:
+    data = mi.Gaussian(0.9, 1.0, d=d)
+    game = mi.FixedTarget(mi.EmpiricalMean(), data, n, data.mean - 0.6)
+    assert game.exact(mi.LikelihoodRatio(game.mechanism, data, n)).law.error_bound <= 1e-4
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("kind", ["diagonal", "full"])
+def test_the_curve_of_glir_is_that_of_two_chi_square_laws(kind: str) -> None:
+    """Equation 8 of Leemann et al. (2023), also of data whose coordinates depend on each other."""
+    d, n, covariance = 3, 6, np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 0.5]])
+    data = mi.Gaussian(np.zeros(d), np.diag(covariance) if kind == "diagonal" else covariance)
+    target, alpha = np.array([1.0, -1.0, 0.5]), np.array([1e-6, 0.01, 0.3, 0.9])
+    beta = mi.FixedTarget(mi.EmpiricalMean(), data, n, target).exact(mi.GLiR(data, n)).beta(alpha)
+    known, off = (
+        leemann.step_tradeoff(d, n, k * leemann.gradient_susceptibility(data, target)) for k in (1.0, 1.03)
+    )
+    np.testing.assert_allclose(beta, known.beta(alpha), atol=1e-9)
+    assert np.abs(beta - off.beta(alpha)).max() > 1e-4
