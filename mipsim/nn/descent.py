@@ -122,10 +122,8 @@ class Descent(AbstractMechanism):
         self.sampling = choice("sampling", sampling, SAMPLING)
         self.clip, self.noise_multiplier = checked_clipping(clip, noise_multiplier)
         self.part, self.releases = choice("part", part, PARTS), choice("releases", releases, RELEASES)
-        # Of each step its batch, or a key of it, and what is seen of it.
-        seen = 2 * network.dimension(self.part) if self.releases == "steps" else 0
-        taken = 2 if self.sampling == "poisson" else self.batch
-        fits_memory(self.steps * (taken + seen), 4, steps=self.steps)
+        if self.releases == "steps":
+            fits_memory(2 * self.steps * network.dimension(self.part), 4, steps=self.steps)
 
     def records(self, rows: object = None) -> Empirical:
         """The law of a uniformly chosen row of the data set, or of those rows of it: the `data` of a game.
@@ -199,6 +197,7 @@ class Descent(AbstractMechanism):
 
     def _steps(self, key: PRNGKeyArray, n: int, step: Callable[..., Any], copies: int | None = None) -> Any:
         """What a training on n records releases; `copies` of it step together."""
+        fits_memory(self.steps * (2 if self.sampling == "poisson" else self.batch), 4, steps=self.steps)
         key_batches, key_noise = jax.random.split(key)
         first = self.network.flat(jax.tree.map(jnp.asarray, self.start), self.part)
         if copies is not None:
