@@ -133,7 +133,7 @@ THEOREM_5_1 = Statement(
     # As far as the chi-square functions reach, for the claim and for the law of gradients with the variances that noise is added to.
     where=lambda n, mean, target, tau, spread, evenness, spare, reading: reading == SAMPLED or (
         n**2 * (1.0 + tau**2) * spare * max(target**2, (target - mean) ** 2) <= 5e7
-        and (n + (tau * n / (spread * evenness)) ** 2) * (target - mean) ** 2 <= 1e8
+        and n**2 * (1.0 + (tau / (spread * evenness)) ** 2) * (target - mean) ** 2 <= 1e8
     ),
     claimed=promised,
     truth=attained,
