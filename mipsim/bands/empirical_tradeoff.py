@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaincc
 
 from mipsim._printed import Printed, at_least, shown
@@ -172,6 +173,23 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     earlier_counts: np.ndarray | None = None
     precision: str = ""
+
+    if TYPE_CHECKING:  # counts may be given in any form
+
+        def __init__(
+            self,
+            thresholds: ArrayLike,
+            false_positives: ArrayLike,
+            out_games: int,
+            false_negatives: ArrayLike,
+            in_games: int,
+            confidence: float = 0.999,
+            free_thresholds: bool = False,
+            tied: bool = False,
+            finer_counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+            earlier_counts: np.ndarray | None = None,
+            precision: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

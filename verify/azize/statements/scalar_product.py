@@ -170,7 +170,7 @@ PRINTED = Statement(
     not_judged=ESTIMATED,
     restricted_by=(*RESTRICTED, ASSUMES, SAMPLED_REFERENCE, NO_REFERENCE),
     second_route=too_rare_by_games,
-    matters_when=RANDOM_PROBLEM,
+    matters_when={**RANDOM_PROBLEM},
 )
 
 CORRECTED = PRINTED.corrected(
