@@ -1,5 +1,7 @@
 """What a family computes, no member computes again: a subclass that would be misread in silence is refused."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.mechanisms.expansion import mean_expansion
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,31 @@ def test_a_score_outside_the_engine_is_float64(attack: str) -> None:
         inside = members[attack].score(np.array([1.0, 0.0]), np.array([0.3, 0.5]))
     assert np.asarray(result).dtype == np.float64
     assert float(result) == float(inside)
+
+
+@pytest.mark.evidence
+def test_records_and_outputs_outside_the_engine_are_float64() -> None:
+    data = mi.Gaussian(0.0, 1.0, d=2)
+    game = mi.FixedTarget(mi.GaussianNoise(mi.EmpiricalMean(), 0.5), data, n=4, target=np.ones(2))
+    key = jax.random.key(0)
+    item: Any = np.ones(2)
+    result: Any = (
+        data.sum_sampler(),
+        data.sum_ratio(),
+        game.mechanism.exact_draw(),
+        game.exact_round(),
+        mi.LikelihoodRatio(mi.EmpiricalMean(), data, 4).as_quadratic(),
+    )
+    draw_sum, ratio, law, play, quadratic = result
+    for sample in (
+        data.sample(key, 3),
+        game.play(key, True)[1],
+        game.mechanism.release(key, jnp.ones((4, 2))),
+        draw_sum(key, 4),
+        ratio(item, 4, item, item),
+        law(key, data, 4, item, True),
+        play(key, True)[1],
+        quadratic.metric(item),
+        mean_expansion(data).influence(item),
+    ):
+        assert np.asarray(sample).dtype == np.float64

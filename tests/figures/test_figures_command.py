@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from figures import __main__ as command
+from figures import verdict
 
 
 def test_every_script_is_listed_and_a_paper_stands_for_its_figures(
@@ -56,3 +57,16 @@ def test_data_are_fetched_only_when_that_is_wanted(
     assert command.main(["azize_fig7", "izzo_table1", "--fetch", "--out", str(tmp_path)]) == 2
     assert fetched == [("fashion-mnist", tmp_path / "there"), ("cifar10", tmp_path / "there")]
     assert (tmp_path / "izzo_table1.txt").exists()
+
+
+def test_ctrl_c_keeps_what_was_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(request: object) -> tuple[Path, ...]:
+        (tmp_path / "finished.png").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verdict, "draw", interrupted)
+    assert command.main(["verdict", "--out", str(tmp_path)]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert (tmp_path / "finished.png").exists()

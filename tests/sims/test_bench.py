@@ -1,5 +1,6 @@
 """The bench: what it writes, and that its clocks and ratios mean what they say. How fast things are is no test."""
 
+import os
 from pathlib import Path
 
 import jax
@@ -9,6 +10,7 @@ import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
 from sims.bench import Contest, Way, by_hand, command, measure, questions
+from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
 from sims.bench.report import marks
 from tests.law_agreement import follows
@@ -80,3 +82,25 @@ def test_the_page_has_the_answers_to_the_forty_questions():
             shown = [float(end) for end in row[1].split(" to ")]
             assert low * (1.0 - 1e-5) <= shown[0]
             assert shown[-1] <= high * (1.0 + 1e-5)
+
+
+def test_a_core_way_counts_the_time_of_the_process(monkeypatch):
+    """Clocks of the test's own: a nap takes 0.5 s on the wall and 0.01 s of a core, so that a core does 100 naps a second."""
+    naps = [0]
+
+    def nap(times):
+        naps[0] += times
+        return times
+
+    monkeypatch.setattr("sims.bench.contest.time.perf_counter", lambda: 0.5 * naps[0])
+    monkeypatch.setattr("sims.bench.contest.time.process_time", lambda: 0.01 * naps[0])
+    on_core, on_wall = measure(Contest("naps", "naps", [Way("a", nap, 3), Way("b", nap, 3, True)]), repeats=1)
+    assert on_core.games_per_second == pytest.approx(100.0)
+    assert on_wall.games_per_second == pytest.approx(2.0)
+
+
+def test_a_single_core_is_given_back():
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with on_cores(1):
+        assert not allowed or len(os.sched_getaffinity(0)) == 1
+    assert not allowed or os.sched_getaffinity(0) == allowed

@@ -84,3 +84,9 @@ def test_a_game_is_the_training_and_its_score_the_log_p_values(
     assert (
         steps == 1 or abs(result - unfollowed) > 0.05
     )  # the control: the mean of the start serves no later step
+
+
+@pytest.mark.evidence
+def test_the_background_is_of_no_game(attacked: Attacked) -> None:
+    assert not set(attacked.background) & set(attacked.pool)
+    assert len(attacked.background) + len(attacked.pool) == len(attacked.features.y)

@@ -121,3 +121,19 @@ def test_on_the_command_line(tmp_path, capsys, whole):
     assert "100 games per world, stored in" in capsys.readouterr().out
     assert main(["merge", files[0], "--out", str(tmp_path / "half.npz")]) == 2
     assert "games 50 to 99 of 100 are in no shard" in capsys.readouterr().err
+
+
+def test_a_merged_file_is_gone_on_from(tmp_path, three):
+    merge(three, store_path(TINY, 4, tmp_path))
+    longer = run(TINY, GAMES + 500, directory=tmp_path)
+    again = run(TINY, GAMES + 500)
+    assert np.array_equal(longer.out, again.out)
+    assert longer.manifest == again.manifest
+
+
+def test_shards_of_other_counts_fit_if_their_games_do(tmp_path, three, whole):
+    six = shards(tmp_path, 6)
+    merge([*three[:2], *six[4:]], tmp_path / "sum.npz")
+    assert (tmp_path / "sum.npz").read_bytes() == whole.read_bytes()
+    with pytest.raises(ValueError, match="both hold game"):
+        merge([*three, six[1]], tmp_path / "other.npz")

@@ -1,9 +1,13 @@
 import errno
+import signal
 
+import numpy as np
 import pytest
 
 import sims.runner
+from mipsim._signals import interruptible
 from mipsim._words import printable as path_shown
+from mipsim.data import DataError
 from sims.__main__ import main
 from sims.studies import STUDIES
 
@@ -92,3 +96,47 @@ def test_a_full_disk_has_the_status_that_the_readme_gives(number, status, monkey
     monkeypatch.setattr(sims.runner, "run", full)
     assert main(["run", "azize_fig2_easy"]) == status
     assert capsys.readouterr().err == "python -m sims: counts cannot be written to x\n"
+
+
+@pytest.mark.evidence
+def test_run_stores_and_resumes(tmp_path, capsys):
+    arguments = ["run", "azize_fig2_hard", "--seed", "3", "--out", str(tmp_path)]
+    assert main([*arguments, "--games", "100"]) == 0
+    assert main([*arguments, "--games", "2e2", "--chunk", "50"]) == 0
+    printable = capsys.readouterr().out
+    assert "azize_fig2_hard: 200 games per world, seed 3, sufficient fidelity (table)" in printable
+    assert [p.name for p in tmp_path.iterdir()] == ["azize_fig2_hard-3.npz"]
+
+
+QUICK = ("azize_fig2_hard", "azize_fig2_noise_0.5", "azize_fig6_n0_10", "azize_misspecified_far", "leemann_fig2a_650", "kaissis_d50")  # fmt: skip
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
+        for name in STUDIES
+        if STUDIES[name].claim
+    ],
+)
+def test_the_claim_of_a_study_is_near_its_exact_law(name):
+    """Within .01 probits: no chance is in it, and what the limits miss at these sizes is .004 at most."""
+    try:
+        game, attack = STUDIES[name].build()
+        law = game.exact(attack)
+    except (ValueError, DataError) as error:
+        pytest.skip(str(error)[:80])
+    rates = np.linspace(0.02, 0.5, 9)
+    assert np.abs(law.probit_beta(rates) - claim_of(name).probit_beta(rates)).max() < 0.01
+
+
+def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
+    """A share is stored in the folder where the command was given, where no other is named."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "azize_fig2_easy-0.games-0-10.shard-0-of-2.npz").touch()
+    monkeypatch.setattr(
+        sims.runner, "run", interruptible(lambda *_, **__: signal.raise_signal(signal.SIGTERM))
+    )
+    assert main(["run", "azize_fig2_easy", "--shard", "0/2"]) == 143
+    assert capfd.readouterr().err == "interrupted; finished chunks are stored in .\n"

@@ -97,3 +97,18 @@ def test_the_ends() -> None:
     assert law.cdf([1e-300, 5e-324], 2, 0.0)[0] == pytest.approx(5e-301, rel=1e-12, abs=0)
     assert law.logcdf(5e-324, 2, 0.0) == pytest.approx(np.log(5e-324) - np.log(2), rel=1e-14)
     assert law.logsf(1e305, 7, 3.0) == pytest.approx(-5e304, rel=1e-12, abs=0)
+
+
+def test_chi_square_of_1_degree_of_freedom_is_two_normal_tails() -> None:
+    # P(|Z + m| <= r) = Phi(r - m) - Phi(-r - m), at random points and 60 digits.
+    size = 150
+    rng = np.random.default_rng(11)
+    centre = 10.0 ** rng.uniform(-4, 8, size)
+    root = np.maximum(np.sqrt(centre) + rng.uniform(-37, 37, size), 10.0 ** rng.uniform(-6, 0, size))
+    x = root**2
+    with mp.workdps(60):
+        r, m = [mp.sqrt(mp.mpf(float(v))) for v in x], [mp.sqrt(mp.mpf(float(v))) for v in centre]
+        lower = [mp.ncdf(a - b) - mp.ncdf(-a - b) for a, b in zip(r, m, strict=True)]
+        upper = [mp.ncdf(b - a) + mp.ncdf(-a - b) for a, b in zip(r, m, strict=True)]
+    assert relative(law.cdf(x, 1, centre), lower).max() < PROMISED
+    assert relative(law.sf(x, 1, centre), upper).max() < PROMISED

@@ -44,3 +44,12 @@ def test_a_quantile_below_the_smallest_float_is_zero() -> None:
     assert np.allclose(law.ppf(levels, 2, 0.0), 2 * levels, rtol=1e-12, atol=0)
     far = np.array([-1e12, -4e149, -6e149, -1e307])
     assert np.allclose(law.logisf(far, [[2], [1]], 0.0), -2 * far, rtol=1e-10, atol=0)
+
+
+def test_random_levels_agree_with_the_tails() -> None:
+    rng = np.random.default_rng(5)
+    size = 20_000
+    q, d = rng.random(size) ** 8, 10.0 ** rng.uniform(0, 6, size)
+    centre = 10.0 ** rng.uniform(-3, 8, size)
+    x = law.isf(q, d, centre)
+    assert np.allclose(law.sf(x, d, centre), q, rtol=3e-11, atol=0)

@@ -80,3 +80,19 @@ def test_the_moment_lemmas_agree_with_summation_over_the_law(rho):
         mean, variance = azize_moments.mean_and_variance(polynomial, table)
         assert mean == pytest.approx(law @ values, rel=1e-9, abs=1e-12)
         assert variance == pytest.approx(law @ (values - law @ values) ** 2, rel=1e-9, abs=1e-12)
+
+
+def test_leakage_with_a_full_covariance_is_the_quadratic_form():
+    covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
+    data = mi.Gaussian(np.zeros(2), covariance)
+    z = np.array([1.0, -1.0])
+    expected = z @ np.linalg.inv(covariance + 0.25 * np.eye(2)) @ z / 10
+    assert azize.leakage_score(data, z, 10, record_deviation=0.5) == pytest.approx(expected)
+
+
+def test_infinite_moments_stay_infinite():
+    law = mi.StudentT(4.5, np.zeros(1), np.ones(1))
+    central = np.array([law.central_moment(r)[0] for r in range(9)])
+    table = azize_moments.standardised_sum_moments(central, 10)
+    assert np.isfinite(table[:5]).all()
+    assert np.isinf(table[8])

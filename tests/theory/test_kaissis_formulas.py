@@ -75,3 +75,23 @@ def test_the_folded_curve_where_the_fnr_underflows(mu):
             result = kaissis.FoldedGaussianTradeOff(mu).enclosure(np.array([log_fpr]))
             assert result.log_fnr_low[0] <= mpmath.log(fnr) <= result.log_fnr_high[0]
             assert result.log_tpr_low[0] <= mpmath.log1p(-fnr) <= result.log_tpr_high[0]
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+def test_the_symmetrised_curve_is_the_exact_hull(mu):
+    """The closed forms of Laplace noise have an exact hull."""
+    j = kaissis.laplace_tradeoff(mu)
+    exact, sampled = j.symmetrized(), kaissis.symmetrised(j)
+    np.testing.assert_allclose(sampled.beta(ALPHA), exact.beta(ALPHA), atol=1e-6)
+    np.testing.assert_allclose(sampled.tpr_at(ALPHA), exact.tpr_at(ALPHA), rtol=1e-5)
+    assert np.all(sampled.beta(ALPHA) <= np.minimum(j.beta(ALPHA), j.inverse().beta(ALPHA)) + 1e-6)
+
+
+def test_the_limit_by_the_normal_law():
+    """Equation 7 is the normal law with the moments of chi2_d(L)."""
+    d, total = 40.0, 7.0
+    cut = norm.isf(ALPHA, d, np.sqrt(2 * d))
+    np.testing.assert_allclose(
+        kaissis.limit_beta(ALPHA, d, total), norm.cdf(cut, d + total, np.sqrt(2 * d + 4 * total)), rtol=1e-12
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from math import fsum
 
@@ -191,3 +192,106 @@ def test_a_single_target_is_its_own_curve_and_weights_are_a_distribution() -> No
             stochastic_composition([item, item], weights)
     with pytest.raises(ValueError, match="curves is empty"):
         stochastic_composition([])
+
+
+def test_the_auc_of_many_corners() -> None:
+    """Forty thousand random steps."""
+    rng = np.random.default_rng(0)
+    slopes = -np.sort(-rng.exponential(size=40_000))
+    alpha = np.r_[0.0, np.sort(rng.uniform(size=39_999)), 1.0]
+    beta = 1.0 - np.r_[0.0, np.cumsum(slopes * np.diff(alpha))] / (slopes * np.diff(alpha)).sum()
+    low, high = mi.PiecewiseLinearTradeOff(alpha, np.maximum(beta, 0.0)).auc_bounds()
+    assert low <= 1.0 - np.trapezoid(beta, alpha) <= high < low + 1e-9
+
+
+def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
+    # Near alpha = 1 the mixture is (1 - rho)(1 - alpha) but for a term that is smaller by ten decades.
+    turned = mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.25).inverse()
+    assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "curve",
+    [
+        mi.FoldedLaplaceTradeOff(1.0),
+        mi.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.1),
+        mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.5),
+    ],
+    ids=["folded", "gaussian", "laplace"],
+)
+def test_it_is_the_largest_by_duality(curve: mi.AbstractTradeOff) -> None:
+    """The largest convex function below f and f^-1 is the supremum over all slopes of the lower of both tangents.
+
+    This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
+    """
+    alpha = np.linspace(0.005, 0.995, 67)
+    fine = ndtr(np.linspace(-8, 8, 20_001))
+    slopes = np.exp(np.linspace(-6, 6, 4001))
+    straight = (
+        0.5 * np.exp([1.0, -1.0]) + 0.5
+    )  # of the Laplace mixture; off the grid they would cost first order
+    slopes = np.concatenate([slopes, straight, 1.0 / straight])
+    lines = []
+    for f in (curve, curve.inverse()):
+        beta = f.beta(fine)
+        lines.append(np.array([(beta + x * fine).min() for x in slopes]))
+    lowest = np.minimum(*lines)
+    dual = (lowest[:, None] - slopes[:, None] * alpha).max(axis=0)
+    assert np.allclose(curve.symmetrized().beta(alpha), dual, atol=3e-6)  # slopes 0.3 % apart: second order
+
+
+LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
+
+
+def test_the_bounds_exclude_what_is_a_little_off() -> None:
+    """The control: a shift that is 1e-12 too large lies outside."""
+    result, other = mi.GaussianTradeOff(1.0).enclosure(LOGS), mi.GaussianTradeOff(1.0 + 1e-12).enclosure(LOGS)
+    assert (result.log_tpr_high < other.log_tpr_low)[(LOGS > -100.0) & (LOGS < -1.0)].all()
+
+
+def test_rates_of_a_polygon_in_fractions() -> None:
+    """Corners at dyadic rates, the truth on the edges known exactly."""
+    curve = mi.SampledTradeOff(
+        [2.0**-900, 2.0**-30, 0.5], [1.0, 1.0 - 2.0**-10, 0.125], [2.0**-600, 2.0**-10, 0.875]
+    )
+    between = 1.5 * 2.0**-901  # half-way to the second corner
+    low, high = curve.tpr_bounds(between)
+    assert low <= 0.75 * 2.0**-600 <= high
+    assert high - low < 2e-11 * high
+
+
+class _Between(mi.AbstractTradeOff):
+    """Somewhere between two Gaussian curves."""
+
+    most: float
+    least: float
+
+    def is_convex(self) -> bool:
+        return True
+
+    def enclosure(self, log_fpr: np.ndarray) -> mi.CurveBounds:
+        low, high = (mi.GaussianTradeOff(mu).enclosure(log_fpr) for mu in (self.most, self.least))
+        return mi.CurveBounds(low[0], high[1], high[2], low[3])
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "kind", [_Between, lambda a, b: mi.BoundedTradeOff(mi.GaussianTradeOff(a), mi.GaussianTradeOff(b))]
+)
+@pytest.mark.parametrize(("most", "least"), [(1.05, 0.95), (1.0 + 1e-9, 1.0 - 1e-9)])
+@pytest.mark.filterwarnings("ignore:.*both bounds hold")
+def test_both_ends_of_a_curve_are_composed(kind: Callable, most: float, least: float) -> None:
+    curve = kind(most, least)
+    alpha = np.array([1e-100, 1e-9, 0.1, 0.5, 0.999])
+    for result, copies in ((stochastic_composition([curve, curve]), 1), (mi.compose(curve, copies=3), 3)):
+        low, high = result.beta_bounds(alpha)
+        for mu in (most, 1.0, least):
+            least_end, most_end = mi.GaussianTradeOff(mu * copies**0.5).beta_bounds(alpha)
+            assert (low <= most_end).all()
+            assert (least_end <= high).all()
+        # The width is that of the curve itself, but for what the samples add.
+        own = mi.GaussianTradeOff(least * copies**0.5).beta(alpha) - mi.GaussianTradeOff(
+            most * copies**0.5
+        ).beta(alpha)
+        assert (high - low <= 1.2 * own + 1e-3).all()

@@ -32,3 +32,30 @@ def test_print_shows_the_tpr_at_three_rates(made: Any) -> None:
         assert shown[0] <= low < shown[0] + 1e-3
         assert shown[1] - 1e-3 < high <= shown[1]
     assert "\n" not in repr(curve)
+
+
+def test_curves_are_laid_over_each_other_and_a_gaussian_is_straight_in_probits() -> None:
+    curves = {"played": played(), "law": mi.GaussianTradeOff(1.0)}
+    (ax,) = mi.plot(curves, log=True).axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert {*curves, "blind guess"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+    assert len(mi.plot(list(curves.values())).axes) == 2
+    (ax,) = mi.plot(mi.GaussianTradeOff(3.0), scale="probit").axes
+    x, y = (np.asarray(values, dtype=float) for values in ax.lines[0].get_data())
+    seen = np.isfinite(x) & np.isfinite(y) & (y > -8)
+    assert np.abs(y + x + 3.0)[seen].max() < 1e-6
+
+
+def test_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    monkeypatch.setitem(
+        sys.modules, "pandas", SimpleNamespace(DataFrame=lambda columns: SimpleNamespace(columns=columns))
+    )
+    frame = played().to_dataframe()
+    assert list(frame.columns) == ["threshold", "alpha", "beta", "tpr", "beta_low", "beta_high"]
+    assert frame.attrs["in_games"] == 10_000
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="to_dataframe needs pandas, which is not installed"):
+        played().to_dataframe()

@@ -85,3 +85,47 @@ def test_shapes_scalars_and_copies(member: mi.AbstractTradeOff) -> None:
     assert np.array_equal(again.beta(GRID), member.beta(GRID))
     with pytest.raises(AttributeError):
         member.mu = 2.0  # type: ignore[attr-defined]
+
+
+SOLVED = mi.InverseTradeOff, mi.ConvexHullTradeOff, mi.NoncentralChiSquareTradeOff
+
+
+CORNERED = mi.ApproxDPTradeOff, mi.SampledTradeOff, mi.BoundedTradeOff
+
+
+@pytest.mark.evidence
+@members
+def test_the_derived_numbers_agree_with_a_fine_grid(member: mi.AbstractTradeOff) -> None:
+    slow = isinstance(member, SOLVED)
+    size = 10_001 if slow else 100_001
+    fine = np.unique(np.concatenate([np.linspace(0, 1, size), np.geomspace(1e-15, 1, size // 4)]))
+    low, high = member.tpr_bounds(fine)
+    for epsilon in (0.0, 0.5, 2.0):
+        least, most = (max(0.0, float((tpr - np.exp(epsilon) * fine).max())) for tpr in (low, high))
+        result = member.delta_bounds(epsilon)
+        assert result[0] <= result[1]
+        assert result[1] >= least - 1e-15
+        # Between two points of the grid the TPR is at most that of the right point.
+        assert result[0] <= max(0.0, float((high[1:] - np.exp(epsilon) * fine[:-1]).max())) + 1e-15
+        # A smooth maximum is missed to second order of the spacing, a maximum at a corner to first order.
+        cornered = isinstance(member, CORNERED)
+        off = 1.2e-5 if slow else 8e-5 if cornered else 1.6e-7
+        if isinstance(member, mi.ComposedTradeOff):
+            off += 1e-5  # the relative width of its rates, which is ten times that of its deltas
+        assert result[0] == pytest.approx(least, abs=off)
+        assert result[1] == pytest.approx(most, abs=off + 0.2 * (most - least))
+    assert member.advantage() == float(member.delta(0.0))
+
+
+@members
+def test_what_is_no_rate_is_refused(member: mi.AbstractTradeOff) -> None:
+    for bad in (-1e-9, 1.0 + 1e-9, 2.0):
+        for name in ("beta", "tpr_at", "probit_beta"):
+            with pytest.raises(ValueError, match=r"(alpha|fpr) is .*; it must lie in \[0, 1\]"):
+                getattr(member, name)([0.5, bad])
+    for bad in (np.nan, np.inf, "half"):
+        with pytest.raises(ValueError, match=r"alpha (holds|is) "):
+            member.beta(bad)
+    for bad in (-0.1, np.nan):
+        with pytest.raises(ValueError, match="epsilon"):
+            member.delta(bad)
