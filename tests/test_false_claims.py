@@ -1,5 +1,6 @@
 """Bands, intervals, bounds, comparisons and audits: every claim is wrong at most as often as stated, and each planted error more often."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -19,6 +20,7 @@ from mipsim.bands import (
     CountedRates,
     CurveBand,
     EmpiricalTradeOff,
+    compare_counts,
     compare_curves,
     duembgen_wellner,
     family_bound,
@@ -135,6 +137,23 @@ def ties_of_a_world(rng: Rng, runs: int) -> Any:
     return tuple(result)
 
 
+def played(rng: Rng, n: int) -> tuple[float, float]:
+    """The interval of the advantage of normal scores, of which a quarter lie on an atom that no edge has, at 300 edges and 15 thresholds."""
+    edges, few = np.linspace(-4.0, 5.0, 300), np.arange(0, 300, 20)
+    scores = rng.normal([[0.0], [1.0]], size=(2, n))
+    scores[rng.random((2, n)) < 0.25] = 0.517
+    x, _, y, _ = counted(*scores, at=edges)
+    curve = EmpiricalTradeOff(edges[few], x[few], n, y[few], n, 0.9, finer_counts=(edges, x, y))
+    return curve.advantage_interval()
+
+
+def advantage_of_play(rng: Rng) -> Any:
+    """Planted: a fifth of the width."""
+    low, high = played(rng, 500)
+    off = abs(0.75 * (2.0 * ndtr(0.5) - 1.0) - 0.5 * (low + high))
+    return off > 0.5 * (high - low), off > 0.1 * (high - low)
+
+
 def tpr_by_lot(rng: Rng) -> Any:
     """Five values of a score, a ROC curve that is not concave, equal scores by lot. Planted: 0.7 of two TPRs, and a coin between thresholds."""
     out, inside = np.array([0.5, 0.2, 0.1, 0.1, 0.1]), np.array([0.05, 0.55, 0.02, 0.33, 0.05])
@@ -248,12 +267,36 @@ def gaussian(mu: float, spread: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     return ndtr(-SIXTEEN), ndtr((SIXTEEN - mu) / spread)
 
 
+def contaminated(share: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
+    """The "out" scores come from N(shift, 1) with probability `share`."""
+    return (1 - share) * ndtr(-SIXTEEN) + share * ndtr(shift - SIXTEEN), ndtr(SIXTEEN - 1.0)
+
+
+PLANTED = {
+    "mu + 1%": gaussian(1.01), "mu - 5%": gaussian(0.95), "mu times sqrt 2": gaussian(2**0.5), "variance 1.1 times": gaussian(1.0, 1.1**0.5),
+    "contaminated tail": contaminated(1e-4, 4.0),
+}  # fmt: skip
+
+
 def refuted(rng: Rng, runs: int, rates: tuple[np.ndarray, np.ndarray], games: int) -> int:
     """How many runs refute G_1: the rule of `compare_counts`, for all in a single call."""
     counts = [draw_counts(rng, rate, games, runs) for rate in rates]
     out, inside = (CountedRates(x.ravel(), games) for x in counts)
     low, high = gap_bounds(out, inside, G(1.0), critical_probits(1e-3, 16, 2))
     return int(((low > NUMERICAL_FLOOR) | (high < -NUMERICAL_FLOOR)).reshape(runs, -1).any(axis=1).sum())
+
+
+def predicted_games(rates: tuple[np.ndarray, np.ndarray]) -> int:
+    """Games at which the gap of the best threshold is detected with probability 0.9, with 45 counts there, so that a cell of < 25 is rare."""
+    rarest = np.minimum.reduce([rates[0], 1 - rates[0], rates[1], 1 - rates[1]])
+    low, high = 2.0, 9.0
+    for _ in range(14):
+        games = round(10 ** (0.5 * (low + high)))
+        counts = np.round(games * rates[0]), games, np.round(games * rates[1]), games
+        result = compare_counts(*counts, G(1.0), failure_probability=1e-3)
+        seen = (result.detectable_gaps <= np.abs(result.estimate)) & (games * rarest >= 45)
+        low, high = (low, math.log10(games)) if seen.any() else (math.log10(games), high)
+    return math.ceil(10**high)
 
 
 # Lower bounds of families of curves.
@@ -492,6 +535,7 @@ def rows() -> dict[str, Row]:
         "band of coins": Row(each(band_of_coins), RISK, 200),
         "band of ties": Row(each(band_of_ties), RISK, 200),
         "ties of a world": Row(ties_of_a_world, RISK, 1000),
+        "advantage of play": Row(each(advantage_of_play), 0.1, 400),
         "TPR by lot": Row(each(tpr_by_lot), 0.1, 200),
         **{f"atoms, {values}": Row(mixed(values, out, inside), 0.1, 60) for values, out, inside in (
             ((0.3, 0.7), (0.6, 0.4, 0.0), (0.45, 0.55, 0.0)), ((-np.inf, 0.1, np.inf), (0.5, 0.3, 0.2, 0.0), (0.3, 0.3, 0.4, 0.0)),
@@ -567,3 +611,53 @@ def test_a_wrong_rate_fails_the_count() -> None:
     with pytest.raises(AssertionError):
         as_rare_as_stated(Row(lambda rng, runs: ((), 0), RISK, 400), 400)
     assert most(400, RISK) < 60
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(
+    "name",
+    [item if item == "mu times sqrt 2" else pytest.param(item, marks=pytest.mark.slow) for item in PLANTED],
+)
+def test_a_planted_error_is_refuted_at_the_predicted_games(name: str) -> None:
+    """A detection probability of 0.9 passes with probability 1 - 1e-9; a probability at a quarter of the games does not."""
+    rng, games = np.random.default_rng(1), predicted_games(PLANTED[name])
+    assert games < 10**8
+    enough = binom.ppf(1e-9, 100, 0.9)
+    assert refuted(rng, 100, PLANTED[name], games) >= enough > refuted(rng, 100, PLANTED[name], games // 4)
+
+
+@pytest.mark.evidence
+def test_a_per_cent_of_mu_takes_the_planned_games() -> None:
+    """By the textbook: the best threshold, 1/2, has se^2 = 2 a (1 - a) / (n phi(1/2)^2) with a = Phi(-1/2)."""
+    a, density = ndtr(-0.5), math.exp(-0.125) / math.sqrt(2 * math.pi)
+    probits = critical_probits(1e-3, 16, 2)[0] + 1.281552  # the normal quantile at 0.9
+    textbook = 2 * a * (1 - a) / density**2 * (probits / 0.01) ** 2
+    # The cells round outwards by 1% or so, and a detectable gap allows for the luck of its own width.
+    assert textbook < predicted_games(gaussian(1.01)) < 1.1 * textbook
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize(("mu", "verdict"), [(1.02, "REFUTED"), (1.0, "CONFIRMED")])
+def test_whole_comparisons_agree(mu: float, verdict: str) -> None:
+    """The public route on real draws; at 2e7 games an error of 2% is seven detectable gaps away."""
+    rng = np.random.default_rng(9)
+    how: dict[str, Any] = {"failure_probability": 1e-9, "tolerance": 0.2}
+    result = [
+        compare_counts(*sampled_counts(rng, *gaussian(mu), 20_000_000), G(1.0), **how) for _ in range(5)
+    ]
+    assert {c.verdict for c in result} == {verdict}
+
+
+def test_intervals_narrow_with_the_games() -> None:
+    """The atom's cell has 0.25 of the games, in any order; ties have cells of their own, but where thresholds are few."""
+    rng = np.random.default_rng(0)
+    few, many = (
+        float(np.mean([np.diff(played(rng, n)) for _ in range(k)])) for n, k in ((500, 40), (50_000, 1))
+    )
+    assert many < 0.3 + few / 5.0
+    scores = [rng.choice([0.1, 0.2, 0.3], 20_000, p=p) for p in ([0.5, 0.3, 0.2], [0.3, 0.3, 0.4])]
+    (low, high), (least, most_) = (
+        curve_of(*scores, confidence=0.999, **how).advantage_interval() for how in ({}, {"thresholds": 3})
+    )
+    assert low < 0.2 < high < low + 0.08
+    assert least < 0.2 < 0.3 < most_
