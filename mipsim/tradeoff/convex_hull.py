@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
 from mipsim.tradeoff.points import log_rates, rises
 from mipsim.tradeoff.polygons import as_polygon
-from mipsim.tradeoff.sampled import OUTWARD, SampledTradeOff, around, turned_over
+from mipsim.tradeoff.sampled import OUTWARD, AbstractPolygon, SampledTradeOff, around, turned_over
 from mipsim.tradeoff.sure_mass import SureMass
 
 Curves = tuple[AbstractTradeOff, ...]
@@ -401,7 +401,7 @@ def subsampled(curve: AbstractTradeOff, sampling_rate: float) -> AbstractTradeOf
     return symmetrized(curve if p == 1.0 else MixtureTradeOff(curve, p))
 
 
-def _hull_of_polygons(corners: list[SampledTradeOff]) -> SampledTradeOff:
+def _hull_of_polygons(corners: Sequence[AbstractPolygon]) -> SampledTradeOff:
     fields = ("alpha", "complement", "corners", "tpr")
     return SampledTradeOff.from_points(
         *(np.concatenate([getattr(c, f) for c in corners]) for f in fields),

@@ -5,11 +5,11 @@ import numpy as np
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import rates
 from mipsim.tradeoff.points import ROUNDING, checked_corners
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import AbstractPolygon
 from mipsim.tradeoff.sure_mass import outward
 
 
-class PiecewiseLinearTradeOff(SampledTradeOff):
+class PiecewiseLinearTradeOff(AbstractPolygon):
     """The convex polygon through the points (alpha[i], beta[i]); randomising between two tests walks an edge.
 
     Args:

@@ -14,7 +14,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.points import polygon, rises
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution, merged
-from mipsim.tradeoff.sampled import SampledTradeOff, mixed
+from mipsim.tradeoff.sampled import AbstractPolygon, SampledTradeOff, mixed
 from mipsim.tradeoff.sure_mass import SureMass
 
 _LARGEST_PRODUCT = 1 << 21  # pairs of atoms: 16 MB an array
@@ -24,13 +24,13 @@ _RARE = 1e-100  # an atom with such a mass in either world is left out if the ot
 Law = PrivacyLossDistribution
 
 
-def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
+def as_polygon(curve: AbstractTradeOff) -> AbstractPolygon | None:
     """The curve as its corners when it is a convex polygon, else None.
     >>> as_polygon(ApproxDPTradeOff(0.0, 0.5)).alpha.tolist()
     [0.0, 0.25, 0.5]
     """
     match curve:
-        case SampledTradeOff():
+        case AbstractPolygon():
             return curve
         case GaussianTradeOff(mu=0.0):
             ends = np.array([0.0, 1.0])
@@ -58,7 +58,7 @@ def as_polygon(curve: AbstractTradeOff) -> SampledTradeOff | None:
             return None
 
 
-def mass_error(corners: SampledTradeOff) -> float:
+def mass_error(corners: AbstractPolygon) -> float:
     """A bound on the relative error of each mass between neighbouring corners, whose own error is their `slack`.
     >>> mass_error(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])) < 1e-14
     True
@@ -88,7 +88,7 @@ class Sum(NamedTuple):
     least: float = np.inf
 
     @classmethod
-    def of(cls, corners: SampledTradeOff) -> Sum:
+    def of(cls, corners: AbstractPolygon) -> Sum:
         """The distribution of a polygon.
         >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
         [0.405465, -0.693147]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim._validation import finite_vector, number, real_array
 from mipsim.tradeoff.points import Vector, polygon, rises
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import AbstractPolygon, SampledTradeOff
 
 _MASS_ROUNDING = 1e-9  # of masses that a user has computed: they may miss a sum of 1 by so much
 _EQUAL = 1e-13  # losses this near count as equal
@@ -62,7 +62,7 @@ class PrivacyLossDistribution:
             object.__setattr__(self, name, masses)
 
     @classmethod
-    def from_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
+    def from_polygon(cls, curve: AbstractPolygon) -> PrivacyLossDistribution:
         """An atom for each edge of a convex polygon.
 
         Examples:
@@ -73,7 +73,7 @@ class PrivacyLossDistribution:
         return cls(*_merged(losses, out, inside), float(curve.complement[-1]), float(curve.tpr[0]))
 
     @classmethod
-    def below_polygon(cls, curve: SampledTradeOff) -> PrivacyLossDistribution:
+    def below_polygon(cls, curve: AbstractPolygon) -> PrivacyLossDistribution:
         """A distribution that reveals more than any whose curve passes through the corners of a polygon.
 
         Between two corners a convex curve stays above the neighbouring chords, prolonged until they meet: each edge goes
@@ -139,7 +139,7 @@ def split_masses(
     return (out * sent_out, inside * sent_in), (out * retained_out, inside * retained_in)
 
 
-def _edges(curve: SampledTradeOff) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _edges(curve: AbstractPolygon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Losses, non-increasing, and (out, in) masses of the edges of a polygon."""
     out, inside = rises(curve.alpha, curve.complement, curve.corners, curve.tpr)
     sloped = (out > 0) & (inside > 0)

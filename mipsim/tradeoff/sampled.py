@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import field
 
 import numpy as np
@@ -26,31 +27,8 @@ _LEAST_LOG = -690.0  # of a rate that float64 rounds relatively, with room
 _ROUNDING = 1e-12  # of rates that a user has computed: beta + TPR may miss 1 by so much
 
 
-class SampledTradeOff(AbstractTradeOff):
-    """The chords through samples (alpha, beta) of a trade-off function; (0, 1) and (1, 0) are added where missing.
-
-    The curve that was sampled lies on or below the chords, and on or above the curve of
-    `PrivacyLossDistribution.below_polygon`. It stores alpha, 1 - alpha, beta and 1 - beta, so that neither end of the curve loses digits.
-
-    Args:
-        alpha: FPR, shape (m,), strictly increasing in [0, 1].
-        beta: FNR, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
-        tpr: 1 - beta where the caller knows it to more digits, shape (m,); None computes it.
-
-    Source: Dong, Roth and Su (2022), section 2.1.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff, PrivacyLossDistribution
-        >>> a, claim = np.linspace(0.01, 0.99, 99), GaussianTradeOff(1.0)
-        >>> chords = SampledTradeOff(a, claim.beta(a), claim.tpr_at(a))
-        >>> below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
-        >>> [round(float(c.beta(0.205)), 6) for c in (below, claim, chords)]
-        [0.429923, 0.430105, 0.430166]
-        >>> SampledTradeOff([0.1, 0.5], [0.5, 0.6])
-        Traceback (most recent call last):
-        ...
-        ValueError: beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha
-    """
+class AbstractPolygon(AbstractTradeOff):
+    """A convex polygon with all four rates of its corners."""
 
     alpha: np.ndarray
     complement: np.ndarray = field(repr=False)
@@ -68,54 +46,9 @@ class SampledTradeOff(AbstractTradeOff):
     way: AbstractTradeOff | None = None
     """Of a hull of both directions the curve of the first; see `symmetrized`."""
 
-    def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
-        a = rates("alpha", finite_vector("alpha", alpha))
-        b = rates("beta", finite_vector("beta", beta, a.size))
-        t = 1.0 - b if tpr is None else finite_vector("tpr", tpr, a.size)
-        if (bad := np.abs(b + t - 1.0) > _ROUNDING).any():
-            raise ValueError(f"tpr holds {t[bad][0]:g} where beta is {b[bad][0]:g}; it must be 1 - beta")
-        first, last = bool(a[0] > 0.0), bool(a[-1] < 1.0)
-        self.alpha = np.concatenate([[0.0] * first, a, [1.0] * last])
-        self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
-        self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
-        self.complement = 1.0 - self.alpha
-        checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
-
-    @classmethod
-    def from_points(
-        cls,
-        alpha: Vector,
-        complement: Vector,
-        beta: Vector,
-        tpr: Vector,
-        *,
-        slack: float = 0.0,
-        lost: float = 0.0,
-        losses: tuple[float, float] = (-np.inf, np.inf),
-        sure: tuple[SureMass, SureMass] | None = None,
-    ) -> SampledTradeOff:
-        """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
-
-        Edges of the mass `lost` may be missing at the ends, with privacy losses between `losses`, the largest first.
-
-        Only the corners of the lower convex hull remain, which removes the effect of rounding.
-
-        Examples:
-            >>> rare = SampledTradeOff.from_points(
-            ...     *(np.array(v) for v in ([0, 1e-30, 1], [1, 1, 0], [1, 1, 0], [0, 1e-20, 1]))
-            ... )
-            >>> float(rare.tpr_at(5e-31))
-            5e-21
-        """
-        built = object.__new__(cls)
-        points = convex_points(alpha, complement, beta, tpr)
-        for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
-            object.__setattr__(built, name, value)
-        known = (float(slack), float(lost), float(losses[0]), float(losses[1]))
-        for name, value in zip(("slack", "lost", "steepest", "flattest"), known, strict=True):
-            object.__setattr__(built, name, value)
-        object.__setattr__(built, "sure", sure)
-        return built
+    @abc.abstractmethod
+    def __init__(self, alpha: object, beta: object) -> None:
+        """The corners at FPR `alpha` and FNR `beta`."""
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
@@ -234,7 +167,83 @@ class SampledTradeOff(AbstractTradeOff):
         return max(low, self.steepest - self.slack - off), max(high, self.steepest + off)
 
 
-def mixed(inner: SampledTradeOff, rho: float) -> SampledTradeOff:
+class SampledTradeOff(AbstractPolygon):
+    """The chords through samples (alpha, beta) of a trade-off function; (0, 1) and (1, 0) are added where missing.
+
+    The curve that was sampled lies on or below the chords, and on or above the curve of
+    `PrivacyLossDistribution.below_polygon`. It stores alpha, 1 - alpha, beta and 1 - beta, so that neither end of the curve loses digits.
+
+    Args:
+        alpha: FPR, shape (m,), strictly increasing in [0, 1].
+        beta: FNR, shape (m,): non-increasing, convex, at most 1 - alpha (each to 1e-12).
+        tpr: 1 - beta where the caller knows it to more digits, shape (m,); None computes it.
+
+    Source: Dong, Roth and Su (2022), section 2.1.
+
+    Examples:
+        >>> from mipsim.tradeoff import GaussianTradeOff, PrivacyLossDistribution
+        >>> a, claim = np.linspace(0.01, 0.99, 99), GaussianTradeOff(1.0)
+        >>> chords = SampledTradeOff(a, claim.beta(a), claim.tpr_at(a))
+        >>> below = PrivacyLossDistribution.below_polygon(chords).tradeoff()
+        >>> [round(float(c.beta(0.205)), 6) for c in (below, claim, chords)]
+        [0.429923, 0.430105, 0.430166]
+        >>> SampledTradeOff([0.1, 0.5], [0.5, 0.6])
+        Traceback (most recent call last):
+        ...
+        ValueError: beta holds 0.6 at alpha 0.5; it must be at most 1 - alpha
+    """
+
+    def __init__(self, alpha: object, beta: object, tpr: object = None) -> None:
+        a = rates("alpha", finite_vector("alpha", alpha))
+        b = rates("beta", finite_vector("beta", beta, a.size))
+        t = 1.0 - b if tpr is None else finite_vector("tpr", tpr, a.size)
+        if (bad := np.abs(b + t - 1.0) > _ROUNDING).any():
+            raise ValueError(f"tpr holds {t[bad][0]:g} where beta is {b[bad][0]:g}; it must be 1 - beta")
+        first, last = bool(a[0] > 0.0), bool(a[-1] < 1.0)
+        self.alpha = np.concatenate([[0.0] * first, a, [1.0] * last])
+        self.corners = np.concatenate([[1.0] * first, b, [0.0] * last])
+        self.tpr = np.concatenate([[0.0] * first, t, [1.0] * last])
+        self.complement = 1.0 - self.alpha
+        checked_corners(self.alpha, np.clip(self.corners, 0.0, 1.0))
+
+    @classmethod
+    def from_points(
+        cls,
+        alpha: Vector,
+        complement: Vector,
+        beta: Vector,
+        tpr: Vector,
+        *,
+        slack: float = 0.0,
+        lost: float = 0.0,
+        losses: tuple[float, float] = (-np.inf, np.inf),
+        sure: tuple[SureMass, SureMass] | None = None,
+    ) -> SampledTradeOff:
+        """From corners whose four rates are all known to the relative error `slack`; shapes (m,), trusted.
+
+        Edges of the mass `lost` may be missing at the ends, with privacy losses between `losses`, the largest first.
+
+        Only the corners of the lower convex hull remain, which removes the effect of rounding.
+
+        Examples:
+            >>> rare = SampledTradeOff.from_points(
+            ...     *(np.array(v) for v in ([0, 1e-30, 1], [1, 1, 0], [1, 1, 0], [0, 1e-20, 1]))
+            ... )
+            >>> float(rare.tpr_at(5e-31))
+            5e-21
+        """
+        built = object.__new__(cls)
+        points = convex_points(alpha, complement, beta, tpr)
+        for name, value in zip(("alpha", "complement", "corners", "tpr"), points, strict=True):
+            object.__setattr__(built, name, value)
+        known = (float(slack), float(lost), float(losses[0]), float(losses[1]))
+        for name, value in zip(("slack", "lost", "steepest", "flattest"), known, strict=True):
+            object.__setattr__(built, name, value)
+        object.__setattr__(built, "sure", sure)
+        return built
+
+
+def mixed(inner: AbstractPolygon, rho: float) -> SampledTradeOff:
     """The points of rho f + (1 - rho) Id at the FPRs of the points of f, and (1, 0).
     >>> mixed(SampledTradeOff([0, 0.25, 0.5], [1, 0.25, 0]), 0.5).corners.tolist()
     [1.0, 0.5, 0.25, 0.0]
@@ -283,7 +292,7 @@ def around(parts: list[Corners], outward: float) -> SampledTradeOff:
     return SampledTradeOff.from_points(*(np.append(np.minimum(row[known], 1.0), end) for row, end in rows))
 
 
-def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
+def moved(curve: AbstractPolygon, way: float) -> SampledTradeOff:
     """The polygon below all that have these corners but for their error (`way` -1), or that above them (1)."""
     off = way * (1.01 * curve.slack + EPS)
     less, more = 1.0 - off, 1.0 + off
@@ -303,7 +312,7 @@ def moved(curve: SampledTradeOff, way: float) -> SampledTradeOff:
     )
 
 
-def turned_over(curve: SampledTradeOff) -> SampledTradeOff:
+def turned_over(curve: AbstractPolygon) -> SampledTradeOff:
     """The inverse of a polygon: its corners with FPR and FNR exchanged.
     >>> turned_over(SampledTradeOff([0, 0.5, 1], [1, 0.25, 0])).alpha.tolist()
     [0.0, 0.25, 1.0]

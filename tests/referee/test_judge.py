@@ -143,6 +143,7 @@ def test_a_game_is_judged_by_its_exact_law() -> None:
     assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
 
+@pytest.mark.filterwarnings("ignore:.* at the end of mi.budget")
 def test_a_point_that_takes_too_long_is_not_judged() -> None:
     """Neither by games, as if no law were known, nor as a function that changes; a composition has bounds at once."""
     data = mi.Bernoulli(np.linspace(0.1, 0.9, 30))

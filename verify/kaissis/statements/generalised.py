@@ -25,6 +25,7 @@ _POINTS = [
     for item in settings
     for nu in shifts
 ]
+_LEAD = {"noise": "Laplace", "delta": 3.0, "rate": 1.0, "nu": 1.0, "reading": NO_COIN}
 LEMMA_5 = Statement(
     name="kaissis-lemma-5",
     uses=("kaissis-lemma-2",),
@@ -44,12 +45,7 @@ LEMMA_5 = Statement(
     where=lambda nu: nu != 0.0,
     claimed=lambda: 0.0,
     truth=lambda noise, delta, rate, nu, reading: power_gap(noise, delta, rate, nu, reading),
-    points=[
-        rf.Point(
-            {"noise": "Laplace", "delta": 3.0, "rate": 1.0, "nu": 1.0, "reading": NO_COIN}, setting="lead"
-        ),
-        *_POINTS,
-    ],
+    points=[rf.Point(_LEAD, setting="lead"), *(at for at in _POINTS if at != _LEAD)],
     control=rf.Control(
         SETTINGS[1] | {"nu": 1.0, "reading": COIN},
         -0.05,
