@@ -1,10 +1,16 @@
 """What there is of memory, and the refusal of arguments whose arrays it cannot hold."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mipsim._words import quoted
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+_FULL = (
+    "RESOURCE_EXHAUSTED",
+    "YNNPACK operation failed",
+)  # the second is of a library that XLA adds up large arrays with
 _MOST = 2**40
 """Bytes that are taken for what there is where the system does not say."""
 
@@ -25,6 +31,32 @@ def fits_memory(numbers: int, /, each: int = 8, **arguments: object) -> None:
         given = " and ".join(f"{name} is {quoted(value)}" for name, value in arguments.items())
         amount = f"{numbers:,}" if numbers < 10**18 else f"{float(numbers):.3g}"
         raise ValueError(f"{given}; that takes {amount} numbers, and at most {most:,} fit into memory")
+
+
+def is_too_large(error: BaseException) -> bool:
+    """Whether a device had no memory for a call.
+    >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
+    (True, False)
+    """
+    return any(text in str(error) for text in _FULL)
+
+
+@contextmanager
+def on_a_device(what: str) -> Iterator[None]:
+    """A block in which a device computes `what`; raises ValueError where it has no memory for that.
+
+    >>> with on_a_device("game with outputs of 1,000,000,000 numbers"):
+    ...     raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory")
+    Traceback (most recent call last):
+    ...
+    ValueError: game with outputs of 1,000,000,000 numbers does not fit into the memory of the device
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_too_large(error):
+            raise
+        raise ValueError(f"{what} does not fit into the memory of the device") from error
 
 
 def free_bytes() -> float:

@@ -337,9 +337,15 @@ def played(n: int) -> Any:
     return mi.FixedTarget(MEAN, LAW, n=n, target=[1.0, 2.0]).play(jax.random.key(0), True)
 
 
+def taught(n: int) -> Any:
+    return mi.trained_attack(mi.FixedTarget(MEAN, LAW, n=n, target=[1.0, 2.0]), games=100, hidden=())
+
+
 def descended(**given: Any) -> Any:
     descent = nn.Descent(**given, releases="parameters")
-    return mi.RandomTarget(descent, descent.records(), n=5).play(jax.random.key(0), True)
+    return mi.RandomTarget(descent, descent.records(), n=4 + (given["sampling"] != "fixed")).play(
+        jax.random.key(0), True
+    )
 
 
 RELAXED = {
@@ -364,10 +370,18 @@ ROOM: list[tuple[Callable[..., Any], dict[str, Any], str, Any, Any]] = [
     (nn.layered, {"inputs": (2,), "outputs": 2}, "widths", (499,), (500,)),
     (LAW.sample, {"key": jax.random.key(0)}, "n", 500, 501),
     (played, {}, "n", 500, 501),
+    (taught, {}, "n", 500, 501),
     (mi.RelaxedThreat, RELAXED, "shadows", 999, 1000),
     (nn.Descent, STEPPED | {"releases": "steps"}, "steps", 166, 167),
     (descended, STEPPED | {"sampling": "shuffled"}, "steps", 500, 501),
     (descended, STEPPED | {"sampling": "poisson"}, "steps", 1000, 1001),
+    (
+        descended,
+        STEPPED | {"sampling": "fixed"},
+        "steps",
+        166,
+        167,
+    ),  # a linear network, of which each batch is all records
     (nn.train, IMAGES, "views", 2000, 2001),
 ]
 """Calls, and the largest size that 8,000 bytes hold, by their own count of what is made, with the next."""

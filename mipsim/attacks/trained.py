@@ -13,11 +13,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._extras import optional
-from mipsim._memory import fits_memory
+from mipsim._memory import fits_memory, on_a_device
 from mipsim._precision import exact_scope, users_precision
 from mipsim._validation import refuse_class, sizes, whole
 from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack
+from mipsim.distributions.base import AbstractDistribution
 
 BATCH, STEPS = 1024, 1500
 """Games of a step of the optimiser, and steps: enough for a loss that no longer falls on outputs of up to a hundred numbers."""
@@ -143,13 +144,16 @@ def trained_attack(
 
 def _played(game: _Played, games: int, key: Array, precision: str) -> tuple[np.ndarray, np.ndarray]:
     """(outputs of shape (2 games, numbers), 1 where the world is "in"), of literal rounds."""
+    data, n = getattr(game, "data", None), getattr(game, "n", 0)
+    if isinstance(data, AbstractDistribution):
+        fits_memory(n * data.dimension, n=n)
     keys = jax.random.split(jax.random.fold_in(key, 0), 2 * games)
     inside = np.arange(2 * games) % 2
 
     def output(key: Array, member: Array) -> Array:
         return jnp.ravel(jnp.asarray(game.play(key, member == 1)[1], float))
 
-    with exact_scope(precision):
+    with exact_scope(precision), on_a_device(f"game: a block of {2 * games:,} rounds"):
         result = np.asarray(eqx.filter_jit(jax.vmap(output))(keys, jnp.asarray(inside)), float)
     if not np.isfinite(result).all():
         raise ValueError("game has outputs that are not finite; a classifier is trained on finite ones")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from mipsim._family import AbstractMember, is_users
@@ -249,7 +250,7 @@ def _within_memory(sample: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(sample)
     def held(self: AbstractDistribution, key: PRNGKeyArray, n: int) -> Any:
-        if not isinstance(key, jax.core.Tracer):
+        if not isinstance(key, Tracer):
             fits_memory(n * self.dimension, n=n)
         return sample(self, key, n)
 

@@ -16,11 +16,12 @@ from jaxtyping import Array, Float, Int
 
 from mipsim._compiled import prepare
 from mipsim._family import with_traced_sizes
+from mipsim._memory import is_too_large
 from mipsim._precision import exact_scope, users_precision
 from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
-from mipsim.engine.memory import BlockTooLargeError, is_too_large
+from mipsim.engine.memory import BlockTooLargeError
 from mipsim.engine.random.counter import Draws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 

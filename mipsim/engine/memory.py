@@ -8,19 +8,6 @@ from mipsim.engine.devices import Device
 WORTH_A_LOOK = 2**28
 """Bytes: of what needs less the exact need is not computed, since that takes a compilation."""
 
-_FULL = (
-    "RESOURCE_EXHAUSTED",
-    "YNNPACK operation failed",
-)  # the second is of a library that XLA adds up large arrays with
-
-
-def is_too_large(error: BaseException) -> bool:
-    """Whether a device had no memory for a call.
-    >>> is_too_large(RuntimeError("RESOURCE_EXHAUSTED: Out of memory")), is_too_large(RuntimeError("INTERNAL"))
-    (True, False)
-    """
-    return any(text in str(error) for text in _FULL)
-
 
 class BlockTooLargeError(ValueError):
     """A device has no memory for the games that it is to play at once; made of its words, so that it travels from workers by pickle."""

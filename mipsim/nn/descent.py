@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.custom_batching import sequential_vmap
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -140,6 +141,8 @@ class Descent(AbstractMechanism):
         rows = jnp.asarray(records)[:, 0].astype(jnp.int32)
         # With smaller batches automatic differentiation takes less time.
         if self.numbers_retained(rows.shape[0]) is not None:
+            if not isinstance(rows, Tracer):  # compiled code makes nothing that is not released
+                fits_memory(2 * self.steps * self.network.dimension(self.part), 4, steps=self.steps)
             first = self.network.flat(jax.tree.map(jnp.asarray, self.start))
             x, y = jnp.asarray(self.x).reshape(len(self.x), -1), jnp.asarray(self.y)
             play = partial(_linear_steps, self.steps, self.rate)

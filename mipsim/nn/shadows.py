@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from mipsim._memory import fits_memory
+from mipsim._memory import fits_memory, on_a_device
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import flag, member, whole
@@ -64,7 +64,8 @@ def shadow_models(
         key = jax.random.fold_in(jax.random.fold_in(fixed_key(seed), _SHADOWS), int(member))
         keys = jax.random.split(key, -(-count // _TOGETHER) * _TOGETHER).reshape(-1, _TOGETHER)
         placed = on_device(game)
-        result = np.concatenate([np.asarray(_trained(placed, own, member)) for own in keys])[:count]
+        with on_a_device(f"game: a block of {_TOGETHER} trainings"):
+            result = np.concatenate([np.asarray(_trained(placed, own, member)) for own in keys])[:count]
     if not np.isfinite(result).all():
         raise ValueError(
             "game trains models whose parameters are not finite: give a smaller rate, or scale x"

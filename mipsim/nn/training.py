@@ -17,7 +17,7 @@ from mipsim._archives import arrays_of, read_bytes
 from mipsim._compiled import prepare
 from mipsim._extras import optional
 from mipsim._files import replace_file
-from mipsim._memory import fits_memory
+from mipsim._memory import fits_memory, on_a_device
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import choice, file_path, number, whole
@@ -122,7 +122,7 @@ def train(
     chosen = _optimiser(optax, choice("optimiser", optimiser, OPTIMISERS), rate)
     path = None if checkpoint is None else file_path("checkpoint", checkpoint)
     prepare()
-    with exact_scope():
+    with exact_scope(), on_a_device(f"batch is {batch}; a step of it"):
         parameters = (
             network.start(seed)
             if start is None
