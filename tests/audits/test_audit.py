@@ -56,6 +56,30 @@ def test_bounds_show_themselves(fewer_draws, design: str) -> None:
     assert (item.advantage_lower_bound is None) == (design == "one-run")
 
 
+@pytest.mark.evidence
+@pytest.mark.parametrize("design", SETTINGS)
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("mu=0.3", "REFUTED"),
+        ("mu=4", "INCONCLUSIVE"),
+        ("epsilon=0.3,delta=1e-5", "REFUTED"),
+        ("epsilon=20,delta=1e-5", "INCONCLUSIVE"),
+        (mi.LaplaceTradeOff(0.3), "REFUTED"),
+        (mi.LaplaceTradeOff(5.0), "INCONCLUSIVE"),
+    ],
+    ids=str,
+)
+def test_a_promise_is_refuted_or_not_and_never_confirmed(
+    fewer_draws, design: str, claim, verdict: str
+) -> None:
+    item = audited(design, claim)
+    assert item.verdict is rf.Verdict(verdict)
+    assert item.to_dict()["verdict"] == verdict
+    assert re.search(rf"verdict +{verdict}: ", str(item))
+    assert ("never confirm" in item.says) == (verdict == "INCONCLUSIVE")
+
+
 @pytest.mark.parametrize(
     "design", ["independent", "one-run", pytest.param("clustered", marks=pytest.mark.evidence)]
 )

@@ -187,3 +187,14 @@ def test_the_recursion_by_hand() -> None:
     """A single guess of a single canary, right: r = s, h = 0, then h = f; refused where s + 0 (h - 0) + h > 1, here f(s) = s / 2."""
     assert refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.7)
     assert not refuses_curve(1, 1, 1, lambda tpr: tpr / 2.0, 0.6)
+
+
+def test_an_audit_prints_the_guesses_behind_each_bound() -> None:
+    """All 1,000 of the outer guesses are right, and of all 2,000 fewer: the first give epsilon."""
+    rng = np.random.default_rng(0)
+    coins = rng.random(2000) < 0.5
+    shown = mi.audit(rng.normal(size=2000) + 4.0 * coins, coins, design="one-run")
+    by = shown.deciding_guesses["epsilon"]
+    assert f"{by.right:,} of {by.number:,} guesses right" in str(shown)
+    alone = mi.audit(rng.normal(size=200), rng.random(200) < 0.5, design="one-run")
+    assert (alone.epsilon_lower_bound > 0.0) == ("epsilon" in alone.deciding_guesses)

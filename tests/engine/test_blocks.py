@@ -33,6 +33,25 @@ def play(games=200_001, mechanism=MEAN, **settings):
 
 
 @pytest.mark.evidence
+def test_few_games_of_many_coordinates_are_played_in_a_small_block(monkeypatch):
+    """Counts are those of the usual block, and so are the thresholds of the pilot."""
+    usual = mi.play(game(), ATTACK, 3_000, progress=False)
+    built = []
+    monkeypatch.setattr("mipsim.engine.run.LONG_BLOCK", 2**17)  # as if 21 coordinates took long
+
+    class Seen(counting.Counter):
+        def __init__(self, sampler, *rest):
+            built.append(sampler.block)
+            super().__init__(sampler, *rest)
+
+    monkeypatch.setattr("mipsim.engine.run.Counter", Seen)
+    few, many = (mi.play(game(), ATTACK, games, progress=False) for games in (3_000, 20_000))
+    assert built == [4096, 4096, 8192, 8192]
+    assert same(usual, few)
+    assert np.array_equal(many.edges, few.edges)
+
+
+@pytest.mark.evidence
 @pytest.mark.parametrize("mechanism", [MEAN, mi.GaussianNoise(MEAN, 0.1)])
 def test_counts_are_those_of_a_single_block_at_a_time(monkeypatch, tmp_path, mechanism):
     """By any number of threads, and of a run that resumes with another number: a CPU here draws four blocks at once, as an accelerator does."""

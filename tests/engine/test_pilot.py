@@ -96,6 +96,14 @@ def test_few_values_lie_in_cells_of_their_own(values) -> None:
     assert not cells_of(beside, edges).any()
 
 
+def test_two_values_have_thresholds_at_them_just_below_and_between() -> None:
+    """Subnormal values have no cells: compiled code takes them for zero."""
+    assert not cells_of(np.array([1e-310]), pilot_edges(np.tile([1e-310, 0.0], (2, 64)))).any()
+    edges = pilot_edges(np.tile([-1.0, 0.0, 0.0], (2, 16)))
+    assert edges.tolist() == [np.nextafter(-1.0, -2.0), -1.0, -0.5, -np.finfo(float).tiny, 0.0]
+    assert are_single(edges).tolist() == [False, True, False, False, True, False]
+
+
 def test_of_a_mixture_the_frequent_values_have_cells_and_the_rest_even_thresholds() -> None:
     """A clipped score, float32 and float64, and a value too rare for a cell; the control has no value twice."""
     rng = np.random.default_rng(8)

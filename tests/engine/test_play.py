@@ -126,6 +126,10 @@ def test_equal_things_are_described_alike_and_others_not(monkeypatch):
         (half, mi.Subsampled(mi.EmpiricalMean(), 0.5), mi.Subsampled(mi.EmpiricalMean(), 0.25)),
         (close_over(1.0), close_over(1.0), close_over(2.0)),
         (close_over(np.zeros(2)), close_over(np.zeros(2)), close_over(np.ones(2))),
+        *(
+            (close_over(np.zeros((2, 3))), close_over(np.zeros((2, 3))), close_over(other))
+            for other in (np.zeros((3, 2)), np.zeros((2, 3), np.int64))
+        ),
     ):
         assert describe(first) == describe(again) != describe(other)
     before = describe(scaled)

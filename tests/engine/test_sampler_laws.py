@@ -604,6 +604,44 @@ def test_few_records_on_no_lattice_are_sampled_literally() -> None:
         plays(game, attack, 100, 0, fidelity="sufficient")
 
 
+COINS_3, STEP, ONES = mi.Bernoulli([0.3, 0.55, 0.7]), mi.SGDStep(1.0, 1.0), np.ones(20)
+RATIO, PRODUCT = mi.LikelihoodRatio(MEAN, COINS_3, 10), mi.ScalarProduct([0.5, -1.0, 2.0])
+
+
+def of_coins(mechanism: Any) -> mi.FixedTarget:
+    return mi.FixedTarget(mechanism, COINS_3, 10, COINS_3.easiest_target())
+
+
+def step_of(data: Any, mechanism: Any = STEP) -> mi.FixedTarget:
+    return mi.FixedTarget(mechanism, data, 5, ONES)
+
+
+@pytest.mark.parametrize(
+    ("game", "attack", "sampler"),
+    [
+        (of_coins(MEAN), RATIO, "TableSampler"),
+        (of_coins(mi.GaussianNoise(MEAN, 0.5)), mi.CovarianceScore(COINS_3, 10), "TableSampler"),
+        (mi.RandomTarget(MEAN, COINS_3, 10), PRODUCT, "TableSampler"),
+        # Scores that are no sum over coordinates, noise that is not normal, and targets of more than two values a coordinate.
+        (of_coins(mi.GaussianNoise(MEAN, 0.5)), RATIO, "LatticeColumns"),
+        (of_coins(mi.LaplaceNoise(MEAN, 0.5)), mi.CovarianceScore(COINS_3, 10), "LatticeColumns"),
+        (mi.RandomTarget(MEAN, mi.Discrete([0.0, 1.0], [0.5, 0.5], d=3), 10), PRODUCT, "LatticeColumns"),
+        (mi.RandomTarget(mi.GaussianNoise(MEAN, 0.5), COINS_3, 10), RATIO, "LatticeColumns"),
+        # A quadratic form has a law of its own in the metric of the data alone.
+        (fixed(MEAN, FULL, N, POINT), Distance(np.linalg.inv(FULL.cov)), "QuadraticSampler"),
+        (fixed(MEAN, FULL, N, POINT), Distance(np.eye(D)), "LawSampler"),
+        # Clipped records have a law where they are normal and alike in all directions.
+        (step_of(mi.Gaussian(0.0, np.eye(20))), mi.ScalarProduct(ONES), "ClippedLaw"),
+        (step_of(mi.Laplace(0.0 * ONES, 1.0)), mi.ScalarProduct(ONES), "LiteralSampler"),
+        (step_of(mi.Gaussian(1e3, [1.0] * 19 + [2.0])), mi.ScalarProduct(ONES), "LiteralSampler"),
+        (mi.RandomTarget(STEP, mi.Gaussian(0.0, 1.0, d=20), 5), mi.ScalarProduct(ONES), "LiteralSampler"),
+        (step_of(mi.Gaussian(0.0, 1.0, d=20), mi.LaplaceNoise(mi.SGDStep(1.0, 0.0), 1.0)), mi.ScalarProduct(ONES), "LiteralSampler"),
+    ],
+)  # fmt: skip
+def test_which_sampler_plays(game: Any, attack: Any, sampler: str) -> None:
+    assert kind_of(game, attack) == sampler
+
+
 ATOMS = [0.0, 1.0, np.sqrt(2)]
 TWELVE, THIRTY = (
     np.random.default_rng(1).uniform(0.3, 0.7, 12),

@@ -4,6 +4,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mipsim as mi
@@ -107,6 +108,14 @@ def test_every_interval_of_a_stopped_run_and_of_its_sums_holds_at_all_numbers_of
     assert (stopped + more).games == stopped.games + 4000
 
 
+def test_given_edges_need_no_pilot() -> None:
+    counts = played(edges=[0.0, 3.0, 6.0])
+    earlier = counts.tradeoff().earlier_counts
+    assert earlier is not None
+    assert earlier.sum() == 0
+    assert counts.games < 300_000
+
+
 def test_a_score_that_is_nan_is_refused_where_the_run_would_reach_it() -> None:
     import jax.numpy as jnp
 
@@ -132,3 +141,38 @@ def test_ranges_are_looked_at_from_their_own_beginning() -> None:
     counts = played(range(1000, 301_000))
     assert counts.manifest["runs"][0][1] == 1000
     assert counts.games in mi.Until(WRONG).looks(range(300_000))
+
+
+@pytest.mark.evidence
+def test_a_claim_that_is_5_per_cent_off_needs_a_third_of_the_fixed_plan() -> None:
+    """In the median of 5 runs at mu = 1; the fixed plan is `games_to_confirm` of a pilot run. The true claim is refuted in none of 5."""
+    import jax
+
+    game = mi.TwoInputs(lambda key, x: x + jax.random.normal(key, x.shape), [0.0], [1.0])
+
+    def score(target, output):
+        return output[0]
+
+    plan = (
+        mi.play(game, score, 100_000, progress=False)
+        .tradeoff()
+        .compare(mi.GaussianTradeOff(1.0))
+        .games_to_confirm()
+    )
+    for mu, kind in ((1.05, "equality"), (0.95, "equality"), (1.05, "equivalence")):
+        stopped = []
+        for seed in range(5):
+            result = mi.decide(
+                game, score, mi.GaussianTradeOff(mu), 2_000_000, seed, kind=kind, progress=False
+            )
+            assert result.verdict == "REFUTED"
+            stopped.append(result.out_games)
+        print(
+            f"mu = {mu} as {kind}: median {np.median(stopped):,.0f}, most {max(stopped):,} of {plan:,} planned games"
+        )
+        assert np.median(stopped) <= plan / 3
+    for seed in range(5):
+        assert (
+            mi.decide(game, score, mi.GaussianTradeOff(1.0), 100_000, seed, progress=False).verdict
+            != "REFUTED"
+        )

@@ -46,6 +46,7 @@ VERDICTS = [
     # Numbers, with their errors.
     *((rf.Bound(), lambda mu: 1.0, lambda mu, x=x: x, 1.0, verdict) for x, verdict in ((1.0, C), (1.0 + 1e-6, R), (rf.Number(1.01, error=0.1), OPEN))),
     *((rf.Equality(), lambda mu: 1.0, lambda mu, x=x: x, 1.0, verdict) for x, verdict in ((1.019, C), (1.021, R), (rf.Number(1.019, error=0.01), OPEN))),
+    *((rf.Equality(), lambda mu, c=c: c, lambda mu, x=x: x, 1.0, verdict) for c, x, verdict in ((5.1, 5.2, C), (-5.1, -4.99, R), (5.1, rf.Number(5.2, error=0.1), OPEN))),
     (rf.Equality(relative=1e-3), lambda mu: 1.0, lambda mu: 1.019, 1.0, R),
     (rf.Ordering(), lambda mu: math.inf, lambda mu: 2.0, 1.0, C),
     # A curve between two is known no better than they say; a wide bound does not shrink the rates that are judged.
@@ -213,6 +214,17 @@ def test_a_refutation_where_the_deciding_counts_are_too_few_has_a_gap() -> None:
     assert result.gap == min(result.interval, key=abs) > 1.0
 
 
+@pytest.mark.slow
+def test_true_bounds_by_draws_are_not_refuted() -> None:
+    """200 judgements at confidence 0.99: more than 9 false refutations have probability below 1e-4 (binomial, 2 expected)."""
+    equal = statement(rf.Bound(floor=1e-4), lambda mu: G(mu), samplers)
+    wrong = sum(
+        str(rf.judge(equal, at={"mu": 1.0}, games=2000, seed=seed, confidence=0.99).verdict) == "REFUTED"
+        for seed in range(200)
+    )
+    assert wrong <= 9
+
+
 LIMIT = {"n": rf.Whole(1, math.inf, hunt_to=1e8, log=True), "c": rf.Real(0.5, 2.0)}
 
 
@@ -288,6 +300,7 @@ RESTLESS = {
     "a number": lambda mu: mu + 1e-15 * RNG.integers(1, 2**40),
     "a number with an error": lambda mu: rf.Number(mu, error=RNG.random()),
     "a curve": lambda mu: G(mu + 1e-6 * RNG.random()),
+    "a game": lambda mu: noisy_mean(1.0 + RNG.random())[:2],
     "samplers": lambda mu: (lambda rng, n: rng.normal(size=n), lambda rng, n: RNG.normal(mu, size=n)),
 }
 """What changes from call to call."""

@@ -17,6 +17,7 @@ from mipsim import referee as rf
 from mipsim._files import replace_file, writable_folder
 from mipsim._printed import floor
 from mipsim.referee import report_audit
+from mipsim.referee.outcome import titled_examples
 from mipsim.referee.reporting.page import page, report
 from mipsim.referee.reporting.pictures import importance, svg
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -89,6 +90,24 @@ def test_gaps_of_two_units_are_never_compared(tmp_path):
     text = rf.report(outcome, tmp_path).read_text("utf-8")
     assert "9 probit" in text
     assert "900 ratio" in text
+
+
+def test_the_title_of_a_counterexample_is_true():
+    """The largest gap is called so; where a sampled point has a larger gap, or is compared in tolerances, the title says it."""
+    square = rf.Statement(
+        name="square", says="x^2 = x", source="nobody", kind=rf.Equality(), domain={"x": rf.Real(0.0, 9.0)},
+        claimed=lambda x: x, truth=lambda x: x * x, points=[{"x": 2.0}, {"x": 3.5}],
+    )  # fmt: skip
+    outcome = rf.judge(square, samples=0, budget=0)
+
+    def titles(judged) -> list[str]:
+        return [title for title, _ in titled_examples(replace(outcome, judged=tuple(judged)))]
+
+    assert titles(outcome.judged) == ["A simple counterexample", "The largest gap among the judged points"]
+    larger = replace(outcome.judged[0], gap=99.0, sampled=True, parameters={"x": 8.0}, tolerance=0.02)
+    assert titles([*outcome.judged, larger])[1] == "The largest gap among the listed points"
+    same = replace(larger, tolerance=99.0)
+    assert titles([*outcome.judged, same])[1] == "The largest gap in tolerances among the judged points"
 
 
 def test_a_gap_that_is_no_number_moves_no_rank() -> None:
@@ -208,6 +227,23 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     text = json.dumps(data)
     assert f'"gap_is": "at least {floor(result.interval[0], 6)}"' in text
     assert '"gap_is": ""' not in text
+
+
+def test_caps_at_growing_sizes_say_so() -> None:
+    statement = rf.Statement(
+        name="growing",
+        says="x tends to 1.",
+        source="planted",
+        kind=rf.Limit("n", sizes=tuple(100 * 2**k for k in range(8)), tolerance=0.02),
+        domain={"n": rf.Whole(1, 10**6, log=True)},
+        claimed=lambda: mi.GaussianTradeOff(1.0),
+        truth=lambda n: NEARLY,
+    )
+    result = rf.judge(statement, at={}, progress=False)
+    assert result.verdict is rf.Verdict.INCONCLUSIVE
+    assert result.worst is not None
+    assert len(result.worst.parameters["n"]) >= 8
+    assert "Gaps: at least +3.9 at n = 100 to 12800." in result.worst.detail  # equal gaps are written once
 
 
 def test_a_printed_number_says_which_end_it_is() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim._pure import ImpureFunctionError
 from mipsim.referee.judging.games import empirical
 from mipsim.referee.judging.shared_functions import with_shared_functions
 from mipsim.referee.values import Played, read
@@ -89,3 +90,10 @@ def test_a_global_that_is_bound_anew_makes_another_game(monkeypatch: pytest.Monk
     second = empirical(value(), 5_000, 1, 0.9)
     assert np.abs(first.beta + first.alpha - 1.0).max() < 0.1
     assert np.abs(second.beta + second.alpha - 1.0).max() > 0.9
+
+
+def test_an_impure_function_is_refused_as_ever() -> None:
+    scale = 2.0
+    game = mi.TwoInputs(lambda key, x: x + scale * np.random.normal(), [0.0], [1.0])  # noqa: NPY002
+    with pytest.raises(ImpureFunctionError, match=r"draws from np\.random"):
+        empirical(Played(game, mi.FunctionAttack(lambda target, output: output[0])), 2_000, 1, 0.9)

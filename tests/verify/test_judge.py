@@ -59,6 +59,30 @@ def test_the_second_route_runs_at_the_counterexample_that_is_shown_alone(sound):
     assert requested[0] is quick.worst
 
 
+def test_a_sampled_point_whose_assumptions_fail_is_reported(make):
+    def where(x: float) -> bool:
+        if x > 0.4:
+            raise RuntimeError("no such law")
+        return True
+
+    outcome = judge(make("c", where=where, points=()), SETTING)
+    assert len(outcome.judged) + len(outcome.failures) == SAMPLES[0]
+    assert "no such law" in outcome.failures[0].error
+    assert outcome.verdict == "INCONCLUSIVE"
+
+
+def test_a_deferred_assumption_is_evaluated_at_listed_points(make):
+    defer_where = make(
+        "c",
+        where=lambda x: x < 0.4,
+        defer_where=True,
+        points=tuple({"x": x, "law": "Bernoulli"} for x in (0.3, 0.5)),
+    )
+    outcome = judge(defer_where, SETTING)
+    assert [item.at["x"] for item in outcome.failures] == [0.5]
+    assert "where of c excludes" in outcome.failures[0].error
+
+
 def test_the_scale_names_the_statements_that_have_fewer_games(make):
     fewer = [make(name, games=(1000, usual, 5_000_000)) for name, usual in (("a", 2000), ("b", 500_000))]
     report = [left_to_full(fewer, scale) for scale in SCALES]
