@@ -267,7 +267,7 @@ def _checked(
     }
     result = Network(kind, *own.values())
     images = kind in ("convolutional", "residual")
-    sides = result.inputs[-1] if images else math.prod(result.inputs), *result.widths, result.outputs
+    sides = math.prod(result.inputs[-1:] if images else result.inputs), *result.widths, result.outputs
     # At least: a convolution has nine times as many, and its shapes in full are known to JAX alone, which takes none so large.
     fits_memory(math.prod(result.inputs) + sum(map(math.prod, pairwise(sides))), 4, **own)
     return result

@@ -51,7 +51,7 @@ def _numbers(kind: Any) -> Callable[[int], Any]:
 def _words(word: str) -> Callable[[int], Any]:
     """Two words, of which rows hold the first throughout but for the last."""
     return lambda n: pa.DictionaryArray.from_arrays(
-        pa.array(np.r_[np.zeros(n - 1, np.int32), 1].astype(np.int32)), pa.array([word, "1"])
+        pa.array(np.r_[np.zeros(n - 1, np.int32), 1].astype(np.int32)), pa.array([word, "2"])
     )
 
 
