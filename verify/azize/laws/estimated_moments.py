@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from scipy.special import gammaln, hyp1f1, logit, ndtr, ndtri
@@ -17,14 +16,7 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = 
     "skewed (exponential)": lambda rng, shape: rng.exponential(size=shape) - 1.0,
     "heavy-tailed (Student, 5 df)": lambda rng, shape: rng.standard_t(5, size=shape) / np.sqrt(5 / 3),
 }
-"""Standardised coordinates; gradients are A x + 1 with a fixed A."""
-
-
-@cache
-def mixing(d: int) -> np.ndarray:
-    """A fixed, badly conditioned A: gradients have correlated coordinates of unequal size."""
-    rng = np.random.default_rng(20_250_905)
-    return rng.normal(size=(d, d)) / np.sqrt(d) + np.diag(np.geomspace(0.3, 3.0, d))
+"""Standardised coordinates of a gradient, independent as section 3 of Azize & Basu supposes."""
 
 
 def score_matrix(references: np.ndarray, centred: bool, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -171,18 +163,17 @@ def candidates_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(||g_k - mu||_{Sigma^-1}, shape (problems, candidates); index of the candidate that algorithm 3 picks, shape (problems,)).
 
-    Gradients are A x + mean (1, ..., 1).
+    Gradients are x + mean (1, ..., 1).
     """
-    rng = np.random.default_rng(draw)
-    root, shift = mixing(d), np.full(d, mean)
+    rng, shift = np.random.default_rng(draw), np.full(d, mean)
     x = LAWS[law](rng, (problems, candidates, d))
     if references is None:
-        moment = root @ root.T + (0.0 if centred else 1.0) * np.outer(shift, shift) + ridge * np.eye(d)
+        moment = (1.0 + ridge) * np.eye(d) + (0.0 if centred else 1.0) * np.outer(shift, shift)
         centre, inverse = shift[None], np.linalg.inv(moment)[None]
     else:
-        sets = LAWS[law](rng, (problems, references, d)) @ root.T + mean
+        sets = LAWS[law](rng, (problems, references, d)) + mean
         centre, inverse = score_matrix(sets, centred, ridge)
-    difference = x @ root.T + mean - centre[:, None]
+    difference = x + mean - centre[:, None]
     score = np.einsum("rki,rki->rk", difference @ inverse, difference)
     return np.linalg.norm(x, axis=2), np.argmax(score, axis=1)
 
@@ -191,7 +182,6 @@ def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: i
     """Scores of the covariance attack with known moments on standardised candidates, by literal batches."""
     rng, result = np.random.default_rng(20_250_906), []
     for target in targets:
-        # Sigma^-1/2 cancels A: the score of A x + 1 is that of x, whose covariance is 1.
         means = [LAWS[law](rng, (games, batch, d)) for _ in range(2)]
         means[1][:, 0, :] = target
         result.append(
