@@ -16,7 +16,7 @@ D, N, BOTH = "d", "N", "d and N"
 EQUATION_7, SHORT = "equation 7", "Phi(Phi^-1(1-a) - L/sqrt(2d))"
 
 
-FALLING = "where N grows mu2 falls, so that L grows slower; in probits"
+FALLING = "where N grows mu2 falls, so that L grows slower or is constant; in probits"
 HELD, HELD_PROBITS = "where N grows mu2 is held; in error rates", "where N grows mu2 is held; in probits"
 
 

@@ -123,7 +123,7 @@ _PLAIN = [{"what": N, "c": 1.0, "q": 0.5, "d": d} for d in (1, 30)]
 """N grows alone, and mu2 is the 1/5 of figure 2a."""
 THEOREM_3 = Statement(
     name="kaissis-thm-3",
-    formula=r"j(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right), \quad j^{-1}(\alpha) \to \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
+    formula=r"j(\alpha), j^{-1}(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right) \approx \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-lemma-8",),
     says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do; where N alone grows mu2 is held, or falls and L = c N^(2q).",
@@ -255,7 +255,7 @@ def random_curve(part: str, alpha: float) -> rf.Number:
 
 FIGURE_2A = Statement(
     name="kaissis-fig-2a",
-    formula=r"j(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right), \quad j^{-1}(\alpha) \to \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
+    formula=r"j(\alpha), j^{-1}(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right) \approx \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-thm-3",),
     # L = 6 is held as d grows to 300, which the correction allows.
     unreached={
