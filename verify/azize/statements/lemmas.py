@@ -8,6 +8,7 @@ import numpy as np
 from mipsim import referee as rf
 from verify.azize.checks.second_routes import large_variance
 from verify.azize.laws.moments import DATA, by_closed_form, mean_error, subsample_error
+from verify.azize.statements.mean import ASSUMES
 from verify.statement import Statement, where_in
 
 SIZES = tuple(1000 * 4**k for k in range(10))
@@ -104,6 +105,7 @@ C9 = Statement(
         _LAWS[0] | {"t": -2.0} | _STILL, truth=lambda factor, **at: y_error(**at, factor=factor)
     ),
     quote=_C9,
+    restricted_by=(ASSUMES,),
     second_route=by_closed_form,
     matters_when=_MATTERING,
 )  # fmt: skip
@@ -111,8 +113,8 @@ C9 = Statement(
 C12 = Statement(
     name="azize-lemma-C.12", formula=r"E_0[W] = -\frac{\rho t^2}{2 n}, \quad E_1[W] = \frac{\rho t^2}{2 n}, \quad V_0[W] = V_1[W] = \frac{\rho t^2}{n}, \quad \text{each} + o(1 / n)",
     says=_W + ".",
-    fails="The remainder's variance holds the eighth power of a mean of records, which does not exist when only moments just above the fourth do.",
-    instead="conditions uniform in n, d",
+    fails="$W_n$ is of degree 4 in the mean of the records, so that its variance takes the eighth moment, which need not exist where a moment just above the fourth does.",
+    instead="finite eighth moments",
     kind=replace(C9.kind, ceiling=without_variance),
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99, meaning="share of the records that is released")},
     claimed=C9.claimed,
@@ -127,6 +129,7 @@ C12 = Statement(
         _LAWS[0] | {"t": -2.0, "rho": 0.5}, 0.05, truth=lambda factor, **at: rf.Number(*subsample_error(**at, factor=factor))
     ),
     quote=_C12,
+    restricted_by=(ASSUMES,),
     second_route=large_variance,
     matters_when=_MATTERING | {"rho": lambda data, df: data != "Student t" or df > 8.0},
 )  # fmt: skip
