@@ -17,6 +17,7 @@ from verify.azize.laws.estimated_moments import (
     rarity_scores,
 )
 from verify.azize.laws.normal_sums import NormalCurve
+from verify.azize.statements.mean import ASSUMES
 from verify.azize.statements.steps import BOUNDED
 from verify.statement import Statement, nowhere, where_in
 
@@ -159,6 +160,7 @@ PRINTED = Statement(
     quote=OPTIMAL,
     not_judged={'Algorithm 3 is the first strategy generating "in-distribution" canaries that do not hurt the accuracy of a model trained': 'a claim of priority, and of the accuracy of models that the paper trained'},
     restricted_by=(
+        ASSUMES,
         rf.Quote(
             "For this setting, the assumptions from our analysis are not satisfied. Specifically, the gradient loss distribution, which is the data-generating distribution "
             "in this setting, does not satisfy two assumptions from Section 3: finite 4-th moment and independence of the components.",
