@@ -32,8 +32,8 @@ targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a ty
 EXTRAS = {
     "none": "",
     "spike": "Exponential(1)",
-    "parity": "coordinate j = 1, 2, 4, 8, ... has the values 0, 1, 2, with P(1) = rate / j and P(0) = P(2), and the target 1, its mean: the sum's parity tells",
-    "faint noise": "coordinate j = 1, 2, 4, 8, ... is a fair coin with the target 1/2, its mean, and noise of deviation 1 / j in the place of gamma",
+    "parity": "for j = 1, 2, 4, 8, ... up to n a further coordinate has the values 0, 1, 2, with P(1) = rate / j and P(0) = P(2), and the target 1, its mean: the sum's parity tells",
+    "faint noise": "for j = 1, 2, 4, 8, ... up to n a further coordinate is a fair coin with the target 1/2, its mean, and noise of deviation 1 / j in the place of gamma",
 }
 """A spike is an extra coordinate with a target sqrt(rate n) standard deviations away. The others are a single law of the data for all n, whose extra
 coordinates have their targets at the mean and add nothing to m*. Of them that of the largest j <= n is looked at alone: whether its sum is odd, or nearer to a
