@@ -89,6 +89,8 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     lines = [f"### {statement.name}: {defect}", ""]
     if statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
+    else:
+        lines += [f"As judged: {_line(statement.says)}", ""]
     if statement.formula:
         lines += [_line(f"$${statement.formula}$$"), ""]
     lines += [*([_line(statement.fails), ""] if statement.fails else []), *first[1]]
@@ -99,7 +101,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         lines += [f"**What holds**: {_line(statement.instead)}.", ""]
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.", ""]
     lines += [f"Source: {_line(statement.source)}.", ""]
-    judged = [f"As judged: {_line(statement.says)}", ""]
+    judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
     for words, reason in statement.not_judged.items():
         judged += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
     for quote in statement.restricted_by:

@@ -9,6 +9,7 @@ SHUFFLED_BATCHES = Statement(
     says="DP-SGD with shuffled batches, a single epoch, has at most the $\\varepsilon$ that the accounting of Poisson batches gives: as it is "
     "used. Judged at the published settings, where a single event shows more: the record's gradient is 1, or zeroed out, and all others are -1.",
     fails="A shuffled batch has a fixed size. Where all other gradients are -1, the batch of the record lacks a -1 and stands out from the others even where the record is zeroed out, so that these do not hide it as Poisson batches would.",
+    instead="batches that are Poisson samples",
     source="usual practice; Chua et al. (2024) show that it fails",
     kind=Ordering(unit="epsilon"),
     domain={
