@@ -73,7 +73,9 @@ def claimed_and_true(point: PointResult) -> str:
         return ""
     what, stated, true, ends = for_readers(second.what, second.claim, second.value, second.low, second.high)
     size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
-    return f"{what[:1].upper()}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
+    # A symbol stays as it is written: n is not N.
+    begin = what[:1].upper() if re.match("[a-z]{2,}(?![a-z0-9(])", what) else what[:1]
+    return f"{begin}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
 
 
 def for_readers(what: str, claim: float, value: float, low: float, high: float) -> tuple[str, str, str, str]:
