@@ -65,7 +65,8 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    what, stated, true, _ = for_readers(*(second[key] for key in ("what", "claim", "value", "low", "high")))
+    numbers = (float(second[key]) for key in ("claim", "value", "low", "high"))  # JSON has words for infinity
+    what, stated, true, _ = for_readers(second["what"], *numbers)
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
     cells = (entry["claim"], entry["defect"], what, stated, true, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
