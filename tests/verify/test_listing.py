@@ -47,7 +47,7 @@ def test_a_changed_result_changes_the_pages(
     file = tmp_path / "rows.csv"
     file.write_text(counterexamples.STORED.read_text("utf-8"), "utf-8")
     entry = {"claim": "izzo-thm-8", "defect": "formula", "corrects": None, "counterexample": None}
-    second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "low": 0.9, "high": 1.0, "size": None}
+    second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "low": 0.9, "high": "inf", "size": None}
     second |= {"value": float(value), "low": float(value)} if column == "true" else {}
     entry |= {"defect": value} if column == "class" else {}
     at = REGISTER["izzo-thm-8"].points[0].at
