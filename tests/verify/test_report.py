@@ -86,7 +86,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "> It holds &lt;script>",
         "(p. 4)",
         " evenly spread points of its domain.",
-        "**Counterexample**: X: ",
+        "**Counterexample**: x: ",  # a symbol, as it is written
         " as stated, ",
         "Second route: x: ",
         f"    {command_of(outcome, 'quick', outcome.worst)}",
