@@ -113,20 +113,6 @@ def write_in_halves(path: str, cells: int) -> None:
     children.write(path, cells)
 
 
-def no_status() -> int:
-    """`python -m sims` whose handlers end it with status 1 and no word."""
-    signals = import_module("mipsim._signals")
-    plant_here("mipsim._signals", _end=lambda number, frame: os._exit(1))
-    signals.begin()
-    return import_module("sims.__main__").main(sys.argv[1:])
-
-
-def no_streams() -> int:
-    """`python -m sims` that leaves closed streams as they are."""
-    plant_here("mipsim._signals", open_streams=lambda: None)
-    return import_module("sims.__main__").main(sys.argv[1:])
-
-
 def moved_seeds() -> str:
     """The digest of a run whose target is sampled with JAX's own key, which a flag moves."""
     import jax
@@ -135,12 +121,18 @@ def moved_seeds() -> str:
     return import_module("tests.faults.same_counts").digest(("normal",))
 
 
-def command(name: str) -> tuple[str, ...]:
-    """A command line that runs a function of this module, with `run STUDY` for its arguments."""
-    code = f"import sys; from tests.faults import controls; sys.exit(controls.{name}())"
-    return (sys.executable, "-c", code, *processes.COMMAND[3:])
-
-
+NO_STATUS = """import os, signal, sys
+for number in (1, 2, 15):
+    signal.signal(number, lambda *_: os._exit(1))
+from sims.__main__ import main
+sys.exit(main(sys.argv[1:]))"""
+"""`python -m sims` whose handlers end it with status 1 and no word."""
+NO_STREAMS = """import sys
+from mipsim import _signals
+_signals.open_streams = lambda: None
+from sims.__main__ import main
+sys.exit(main(sys.argv[1:]))"""
+"""`python -m sims` that leaves closed streams as they are."""
 UNNAMED = replaced("mipsim.engine.checkpoint", printable=lambda *_: "it")
 RAW = every(replaced("mipsim._words", visible=unseen), replaced("mipsim._command_line", visible=unseen))
 """Control characters of others are printed."""
@@ -156,9 +148,9 @@ def believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("mipsim.referee.hunting.search.Search._is_probe", lambda self, record: True)
 
 
-def commanded(name: str) -> Plant:
-    """The command of the campaigns of processes is a function of this module."""
-    return lambda patch: patch.setattr(processes, "COMMAND", command(name))
+def commanded(code: str) -> Plant:
+    """The command of the campaigns of processes is other code."""
+    return replaced("tests.faults.processes", COMMAND=(sys.executable, "-c", code, *processes.COMMAND[3:]))
 
 
 DIGEST = "from tests.faults import controls; print(controls.moved_seeds())"
@@ -172,8 +164,8 @@ CONTROLS: Mapping[Callable[..., Figures], Control] = {
     campaigns.kills: Control(careless("play_and_store_others"), (1,), "^the resumed run has other counts", long=True),
     campaigns.kills_in_writes: Control(careless("write_in_halves"), (2,), "^unreadable", long=True),
     campaigns.writers: Control(careless("play_in_halves"), (1,), "games became -1", long=True),
-    processes.signals: Control(commanded("no_status"), (1, 0, 0.0), r"^SIGINT after 0\.000 s: status 1,", long=True),
-    processes.closed_streams: Control(commanded("no_streams"), ((">&-",),), r"^>&-: 1, (?s:.*)has no attribute .{1,2}flush", long=True),
+    processes.signals: Control(commanded(NO_STATUS), (1, 0, 0.0), r"^SIGINT after 0\.000 s: status 1,", long=True),
+    processes.closed_streams: Control(commanded(NO_STREAMS), ((">&-",),), r"^>&-: 1, (?s:.*)has no attribute .{1,2}flush", long=True),
     processes.settings: Control(replaced("tests.faults.processes", DIGEST=DIGEST), (("JAX_RANDOM_SEED_OFFSET",),), "^JAX_RANDOM_SEED_OFFSET=5: [0-9a-f]{64}$", long=True),
     hostile_files.arrays: Control(no_checksums, (("scores",),), "^scores, entries altered: it was read"),
     hostile_files.random_files: Control(UNNAMED, (35,), r"^\d+, counts.npz: ValueError: it is truncated"),
