@@ -54,7 +54,7 @@ NOISE = Statement(
     uses=("azize-thm-3.1-power",),
     says=NOISY,
     fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean of fair coins the target 1/2 shows, which $m$ does not count, as 1/2 is their mean.",
-    instead="conditions uniform in n, d",
+    instead=r"$\gamma_j \ge c\,\sigma_j$, and conditions uniform in n, d",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
     | {

@@ -363,7 +363,7 @@ THRESHOLD = Statement(
     says="Empirical mean: for every alpha the test {l_n > tau_alpha}, tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha), has level alpha "
     "and power Phi(Phi^-1(alpha) + sqrt(m*)) in the limit. Judged for Gaussian data, in closed form.",
     fails="At $m^* = 0$ the threshold is 0 at every level, so that the test cannot have the level that it is named for.",
-    instead="conditions uniform in n, d",
+    instead="$m^* > 0$, and conditions uniform in n, d",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
         "n", tolerance=0.02, unit="× min(sqrt(m*), 1) probit",
