@@ -10,6 +10,7 @@ from mipsim.distributions.binomial_cells import (
     BinomialCells,
     binomial_cells,
     cell_layout,
+    place_in_cell,
 )
 from mipsim.distributions.binomial_table import TAIL, binomial_table, binomial_window, draw
 
@@ -117,6 +118,21 @@ def test_the_bound_is_that_of_the_widest_cells():
         worst.update({int(s): max(error, worst.get(int(s), 0.0)) for s in layout.shifts})
     assert set(worst) == set(range(9))
     assert max(worst.values()) < MOST_ERROR
+
+
+def test_every_place_in_a_cell_is_the_sum_of_four_numbers():
+    low = np.arange(4, dtype=np.uint32)
+    bytes_of = np.array(np.meshgrid(low, low, low, low)).reshape(4, -1)
+    words = sum(
+        (byte + 4 * 37) << np.uint32(8 * k) for k, byte in enumerate(bytes_of)
+    )  # other bits do not matter
+    places = np.asarray(place_in_cell(jnp.asarray(words, jnp.uint32), jnp.uint32(2)))
+    np.testing.assert_array_equal(places, bytes_of.sum(axis=0))
+    words = np.random.default_rng(0).integers(0, 2**32, 1000, dtype=np.uint32)
+    for shift in range(9):
+        parts = words[:, None] >> np.array([0, 8, 16, 24], np.uint32) & np.uint32((1 << shift) - 1)
+        places = place_in_cell(jnp.asarray(words), jnp.uint32(shift))
+        np.testing.assert_array_equal(np.asarray(places), parts.sum(axis=1))
 
 
 def test_what_would_take_too_long_has_no_cells():

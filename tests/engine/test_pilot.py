@@ -154,6 +154,11 @@ def test_no_heavy_value_is_missed_among_many_rare_ones():
     assert not set(np.searchsorted(values, by_number)) >= {1, 2, 3}
 
 
+def test_a_score_without_atoms_has_no_shares():
+    pilot = np.random.default_rng(7).normal(size=(2, 4096))
+    assert pilot_shares(pilot, pilot_edges(pilot)) is None
+
+
 TENTHS = np.arange(10) / 10
 
 
