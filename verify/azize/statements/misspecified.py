@@ -170,8 +170,8 @@ THRESHOLD = replace(
     uses=(*THEOREM.uses, "azize-thm-2.1b"),
     says=f"The attack that thresholds the ratio built for z_targ, on the support, has advantage {_FORMULA}, m = m_targ, at each threshold that the "
     "paper's words may mean: the proof takes the total variation, and theorem 2.1 calls the test {l_n > 0} optimal.",
-    fails=r"The formula is the advantage at the best threshold, $(m_\text{scal} - m_\text{targ})/2$. It equals the threshold 0, which theorem 2.1 calls optimal, "
-    r"only where $m_\text{scal} = m_\text{targ}$, as for the right target; elsewhere 0 gains less, or less than guessing.",
+    fails=r"The formula is the advantage at the best threshold, $(m_\text{scal} - m_\text{targ})/2$, on the better side of it. The test $\{l_n > 0\}$, which theorem "
+    r"2.1 calls optimal, is this test only where $m_\text{scal} = m_\text{targ}$, as for the right target; elsewhere it gains less, or less than guessing.",
     instead=r"the threshold $(m_\text{scal} - m_\text{targ})/2$ on the better side (azize-thm-4.3-corrected)",
     source="Azize & Basu, theorem 4.3 with theorem 2.1",
     kind=replace(THEOREM.kind, rate=lambda **at: rate("targ", **at), ceiling=None),

@@ -148,7 +148,7 @@ COROLLARY_10 = Statement(
     formula=r"\theta + r \frac{Y}{\lVert Y \rVert_{\sigma, M}}, \quad r \sim \mathrm{Laplace}\left((6.16 / \eta)^{1 + 2 / M}\right)",
     uses=("izzo-thm-9", "izzo-cor-14"),
     says=_SAYS + "r ~ Laplace((6.16/eta)^(1 + 2/M)), is eta-MIP in every dimension.",
-    fails="A radius of Laplace distribution and a direction do not make the density of theorem 9 in more than a single dimension: the volume of the sphere is left out.",
+    fails="A Laplace radius in any direction lacks the factor $r^{d-1}$ of theorem 9's density, the volume of the sphere: the norm of the noise does not grow with d, and in high dimensions the attacker passes 1/2 + eta.",
     instead=r"$r \sim \mathrm{Gamma}(d)$",
     kind=rf.Bound(unit=UNIT),
     domain=DOMAIN
