@@ -400,7 +400,21 @@ def rows_of_ten_coins() -> dict[str, Row]:
     # What the score moves by, in standard deviations.
     shift = 2e-3 * np.abs(weights).sum() / np.sqrt(np.sum(weights**2 * TEN * (1 - TEN)) / N)
     records = cache(lambda: plays(game, attack, games, 1, edges, fidelity="literal"))
+
+    def counts(p: float) -> Law:
+        """Of the mean of the records, of which the target, 1, is a record in the second world."""
+        return Law(
+            *(
+                Mixture(
+                    (np.arange(N + 1 - one) + one) / N, stats.binom.pmf(np.arange(N + 1 - one), N - one, p)
+                )
+                for one in (0, 1)
+            )
+        )
+
     return {
+        "a coin, table, by its masses": Row(fixed(MEAN, mi.Bernoulli([0.3]), N, [1.0]), mi.ScalarProduct([0.0]), "TableSampler",
+            (lambda _: counts(0.3),), 400_000, lambda law: (exchanged(law), counts(0.303), counts(0.297)), edges=Law.between, marks=()),
         "ten coins, table": Row(game, attack, "TableSampler", (lambda _: records(),), games, swap, edges=edges, cells=500,
             out=lambda _: (plays(biased, attack, games, 3, edges),), power=lambda cells: power(games * shift**2 / 2, cells)),
         # A plain function hides that the score is additive, so that the outputs are sampled from tables of their law.
