@@ -39,7 +39,7 @@ def two_steps_by_draws(sigma: float, steps: int, epsilon: float) -> Replication:
 ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
-    "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$. It fails only where delta is large, above any that is promised.",
+    "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$.",
     fails="The record is always in some step, where a Poisson sample may miss it in all: at large delta this shows.",
     instead="where Poisson samples have delta <= 0.05, at the points judged",
     source="Feldman and Shenfeld (2026), arXiv 2602.17284, abstract, as a reader takes it; the paper shows it by numbers at its own settings",

@@ -15,7 +15,7 @@ from mipsim.tradeoff import AbstractTradeOff
 from verify import real_gradients
 from verify.kaissis.laws.relaxed_attackers import shadows_sampled
 from verify.kaissis.laws.relaxed_laws import lira
-from verify.kaissis.laws.relaxed_steps import EQUATION_7, D, at_once, by_scipy, probits
+from verify.kaissis.laws.relaxed_steps import EQUATION_7, SHORT, D, at_once, by_scipy, probits
 from verify.kaissis.statements.curves import EXACT, MU, PART, Z, in_sight, of_norm, power, probit
 from verify.kaissis.statements.lemmas import dimensions, points, positive
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
@@ -58,7 +58,7 @@ AUDIT = Statement(
 )
 
 
-MATCH = "the curves are those of equation 7, to the 0.01 of the FNR by which figure 2a is judged"
+MATCH = "the curves are those of equation 7, of its two forms the nearer, to the 0.01 of the FNR by which figure 2a is judged"
 TREND = "the curves are nearer to each other than at d = 1, as theorem 3 says of growing d"
 ALLOWED = 0.01
 """Of the FNR: the width of a plotted line."""
@@ -78,19 +78,26 @@ def asymmetry(d: int) -> rf.Number:
     return rf.Number.between(seen, most, unit="FNR", route="chi-square laws")
 
 
+def from_equation_7(probit: float, alpha: float) -> float:
+    """How far an FNR is from the nearer of the two forms that equation 7 prints."""
+    return min(
+        abs(float(ndtr(probit) - ndtr(probits(form, alpha, *FIGURE_3C)))) for form in (EQUATION_7, SHORT)
+    )
+
+
 def symmetric(part: str, alpha: float, reading: str) -> rf.Number:
     """How far j or jinv of figure 3c is from equation 7; or both from each other."""
     if reading == TREND:
         return asymmetry(FIGURE_3C[0])
-    off = ndtr(at_once(part, alpha, *FIGURE_3C)) - ndtr(probits(EQUATION_7, alpha, *FIGURE_3C))
-    return rf.Number(abs(float(off)), 1e-9, unit="FNR", route="chi-square laws")
+    off = from_equation_7(at_once(part, alpha, *FIGURE_3C), alpha)
+    return rf.Number(off, 1e-9, unit="FNR", route="chi-square laws")
 
 
 def symmetric_by_scipy(part: str, alpha: float) -> Replication:
     """The same by SciPy's chi-square laws."""
-    off = abs(float(ndtr(by_scipy(part, alpha, *FIGURE_3C)) - ndtr(probits(EQUATION_7, alpha, *FIGURE_3C))))
+    off = from_equation_7(by_scipy(part, alpha, *FIGURE_3C), alpha)
     seen = near(off, 1e-6) if off > ALLOWED else (off, -np.inf, np.inf)
-    what = f"distance of {part} from equation 7 in FNR at FPR {alpha:g}, of which {ALLOWED:g} is allowed"
+    what = f"distance of {part} from the nearer form of equation 7 in FNR at FPR {alpha:g}, of which {ALLOWED:g} is allowed"
     return Replication(*seen, what=what, how="SciPy's chi-square laws", claim=0.0)
 
 
@@ -104,7 +111,7 @@ SYMMETRIC = Statement(
         )
     },
     says="At Delta/sigma = 2 and d = 50 (figure 3c) j and its inverse verify theorem 3 exactly.",
-    fails="Equation 7 is off by more than the width of a plotted line at 50 dimensions; that the curves become symmetric is right.",
+    fails="Both forms of equation 7 are off by a little more than the width of a plotted line from the inverse at 50 dimensions; that the curves become symmetric is right.",
     instead="that the curves become symmetric",
     source="Kaissis et al., figure 3c",
     kind=rf.Bound(unit="FNR"),
@@ -116,6 +123,7 @@ SYMMETRIC = Statement(
     claimed=lambda reading: ALLOWED if reading == MATCH else asymmetry(1),
     truth=symmetric,
     points=[
+        rf.Point({"part": "jinv", "alpha": 0.15, "reading": MATCH}, setting="lead"),
         *(rf.Point(at, setting="paper") for at in points(part=("j", "jinv"), alpha=(1e-3, 0.05, 0.3, 0.7, 0.95), reading=(MATCH,))),
         rf.Point({"part": "j", "alpha": 0.5, "reading": TREND}, setting="paper"),
     ],

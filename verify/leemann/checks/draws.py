@@ -160,7 +160,7 @@ def parities() -> Draws:
 
 def places_read() -> Replication:
     """Sums of records that are sums of fair coins over k!, as whole numbers of 1/N!, whose places are read and compared with the target's coins."""
-    rng, games, n, size = np.random.default_rng(0), 200, 10, 1_000
+    rng, games, n, size = np.random.default_rng(0), 200, 100, 2_000
     seen = []
     for rows in (n - 1, n):
         hits = 0
