@@ -58,7 +58,7 @@ DESCENT = rf.Quote(
     "Gradient Descent algorithms start with an initial parameter θ_0 ∈ R^d, and then update sequentially the parameter at "
     "each step t by θ_t ≜ θ_{t−1} − η ∇_{θ_{t−1}} Q(θ_{t−1}), where η is the learning rate, and Q(θ_{t−1}) is a quantity "
     'that depends on the loss on "some input samples".',
-    "section 5, the threat model; again in appendix D.1",
+    'appendix D.1, the threat model; section 5 has the same step, with a Q "that aggregates the gradients on some input samples"',
 )
 PRINTED_STEP = rf.Quote(
     "Given the target's gradient g*_t and the batch gradient g_batch^t ≜ (θ_{t+1} − θ_t)/η, the covariance attack at step t "
@@ -75,7 +75,7 @@ PRINTED = Statement(
     name="azize-alg-4",
     formula=r"g_{\mathrm{batch}} = \frac{\theta_{t + 1} - \theta_t}{\eta}",
     says="The covariance attack on SGD steps with g_batch = (theta_{t+1} - theta_t)/eta beats the scalar product <g*, g_batch>: a single step, known moments, Gaussian gradients.",
-    fails="Descent subtracts the gradient, so that the printed batch gradient has the wrong sign and the score is reversed.",
+    fails="Descent subtracts the gradient, so that the printed batch gradient has the wrong sign and both scores are reversed: the stronger attack becomes the weaker.",
     instead="sign of descent",
     kind=rf.Ordering(),
     domain=DOMAIN,
