@@ -6,6 +6,7 @@ import scipy
 
 from mipsim import referee as rf
 from verify.azize.laws.cut_off_laws import Family, fall_by_draws, kept_part, of_points, on_values, worst_point
+from verify.azize.statements.mean import ASSUMES, ASYMPTOTIC
 from verify.statement import Statement, where_in
 
 EACH, AVERAGE = "each point that remains", "the points that remain, on average"
@@ -94,6 +95,7 @@ PRINTED = Statement(
         "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution": "an identity: independent records that lie inside a region are independent draws of the law cut off there",
         "with a smaller variance": "which variance of d coordinates is meant is not stated; no variance grows for a product of symmetric laws (azize-onion-corrected, step 2), and other laws have coordinates whose variance grows",
     },
+    restricted_by=(ASSUMES, ASYMPTOTIC),
     second_route=lambda data, shape, other, keep: fall_by_draws(family(data, shape, other), keep),
     matters_when={
         "shape": where_in("data", "student", "gamma", "beta", VALUES),
@@ -128,7 +130,8 @@ CORRECTED = PRINTED.corrected(
         "coordinate, so mu' = mu and Sigma' is diagonal. The s_j = t_j^2 are independent, s_j increases and 1{sum s_i <= r} decreases in s_j for any values of the others, so "
         "Cov(s_j, 1{q <= r}) <= 0 (Chebyshev's association inequality, given the other coordinates, and then E s_j = 1 does not depend on them): "
         "E[s_j | q <= r] <= 1, each variance falls or stays, and each t_j^2 with it rises or stays. (3) A skewed law moves its mean towards some of the points that remain, "
-        "and the m* of those falls, to 0 at the new mean."
+        "and the m* of those falls, to 0 at the new mean. So it is in every number d of coordinates: of independent Exponential(1) ones each mean falls, as given the others "
+        "z_j stays within some reach h of 1, and E[z_j - 1; |z_j - 1| <= h] < 0 for every h > 0; and the new mean is a point that remains, as the ball q <= r is convex. As d grows, the share that remains being fixed, the moments of each coordinate move by O(d^-1/2), and so the m* of points with bounded coordinates falls or rises by less and less."
     ),
     needs={"If the law is a product of laws each symmetric about its mean": {"added": {"reading": EACH, "data": "gamma"}}},
 )  # fmt: skip
