@@ -108,9 +108,7 @@ def _table(paper: str, stored: Rows) -> str:
         if paper_of(name) == paper:
             item = REGISTER[name]
             # A title names the authors of a paper's table; beyond the papers each source has its own.
-            number = (
-                item.source if paper == "field" else item.source.partition(", ")[2].partition(", which")[0]
-            )
+            number = item.source if paper == "field" else item.source.partition(", ")[2]
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
             lines.append(

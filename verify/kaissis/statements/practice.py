@@ -136,7 +136,7 @@ RERO = Statement(
     formula=r"1 - J(\kappa) \le 1 - f(\kappa)",
     uses=("kaissis-lemma-6",),
     says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM.",
-    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
+    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
     domain={
         "noise": rf.Choice("Gaussian", "Laplace", meaning="law of the noise"),
@@ -178,7 +178,7 @@ RERO_LENGTHS = Statement(
     says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
     "direction of each shift is as likely given all that they know, reconstructs the record with a probability of at most 1 - j(1/N), "
     "which is at most 1 - J(1/N).",
-    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
+    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
     domain={
         "records": dimensions(2, 50, "records to choose from, equally likely"),
@@ -224,7 +224,7 @@ RERO_GUARANTEE = Statement(
     "two records, equally likely, of shifts mu and -mu on the line.",
     fails="An attacker who knows both records knows the two shifts, and need not test against an unknown side.",
     instead="where at most the lengths of the shifts are known",
-    source="Kaissis et al., appendix on reconstruction robustness, which is not at hand",
+    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
     domain={
         "mu": positive(0.01, 5.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
