@@ -27,7 +27,7 @@ REMARK_5_1 = Statement(
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
-    fails="The spread of a sum of squares depends on the fourth moments of the components: independent ones that are not Gaussian need not have the chi-square law, though the mean is d if they are centred.",
+    fails="The spread of a sum of squares depends on the fourth moments of the components: independent ones that are not Gaussian need not have the chi-square distribution, though the mean is d if they are centred.",
     instead="$E[K] = d$ for centred K",
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
