@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 
 TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def interruptible(call: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def imported(module: str) -> Any:
-    """A module, whole: Ctrl-C waits until it is imported."""
+    """A module, whole: Ctrl-C waits until it is imported, but where it ends the process with a line, which it does at once."""
     from importlib import import_module
 
-    with LeavingOnCtrlC():
+    with nullcontext() if isinstance(signal.getsignal(signal.SIGINT), _Ending) else LeavingOnCtrlC():
         return import_module(module)
 
 

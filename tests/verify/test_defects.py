@@ -173,7 +173,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-onion": ([12, {"reading": onion.EACH, "data": "gamma", "keep": 0.5}], [{"reading": onion.AVERAGE}]),
     "azize-z-estimators": ([-2], [], [2, 8, 16, -1]),
     "azize-z-estimators-logistic": ([2], []),
-    "azize-alg-3": ([0, 1, 2, -5], []),
+    "azize-alg-3": ([0, 1, 3, -5], []),
     "azize-alg-4": ([0], []),
     "azize-alg-4-estimated": ([2, 3, 5, 6], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
     "izzo-cor-10": ([46, 51, 57, 60, 67, 68, 69, 70, 71, 75], [0, 16, 45, 50, 56, 59]),

@@ -15,8 +15,8 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
 TOO_RARE = 1e3
 """Error rates below this many times the proven error of a distribution say nothing by it."""
-LEAST_MU = 1e-3
-"""A share of a smaller mu is finer than the probits of an exact curve are known."""
+LEAST_MU = 0.05
+"""A thousandth of a smaller mu is finer than probits are known at FPRs of 1e-9, where the rounding of float64 leaves up to 2e-5."""
 SHARE = 0.02
 """Of a claimed number that counts as equal: a small number is judged as sharply as a large number."""
 
