@@ -201,6 +201,9 @@ def _draw_trend(evidence: TrendEvidence, figure: Figure) -> None:
     if sizes.min() > 0:
         axes.set_xscale("log")
     plain_ticks(axes)
+    low_end, high_end = axes.get_ylim()
+    apart = [t for t in axes.get_yticks() if low_end <= t <= high_end and not 0.0 < abs(t) < tolerance / 2]
+    axes.set_yticks(apart)  # labels nearer to that of 0 would lie on it
     axes.set(xlabel=evidence.size_name, ylabel=visible(evidence.gap_name, single_line=True))
     axes.grid(True)
     figure.legend(loc="outside upper center", ncol=3)
