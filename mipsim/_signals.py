@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from types import FrameType
     from typing import Any, ParamSpec, TypeVar
 
@@ -99,11 +100,16 @@ def interruptible(call: Callable[_P, _T]) -> Callable[_P, _T]:
     return listening
 
 
+def importing() -> AbstractContextManager[None]:
+    """A block that imports modules whole: Ctrl-C waits until its end, but where it ends the process with a line, which it does at once."""
+    return nullcontext() if isinstance(signal.getsignal(signal.SIGINT), _Ending) else LeavingOnCtrlC()
+
+
 def imported(module: str) -> Any:
-    """A module, whole: Ctrl-C waits until it is imported, but where it ends the process with a line, which it does at once."""
+    """A module, imported whole."""
     from importlib import import_module
 
-    with nullcontext() if isinstance(signal.getsignal(signal.SIGINT), _Ending) else LeavingOnCtrlC():
+    with importing():
         return import_module(module)
 
 

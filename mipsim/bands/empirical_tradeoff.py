@@ -316,15 +316,9 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         if self._mixed is not None:
             return replace(anytime_band(*self._mixed, risk), single=single)
         if not self.free_thresholds:
-            return self._counted_band(risk)
+            return CurveBand.from_counts(*self._counts, risk, single)
         out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
         return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
-
-    def _counted_band(self, risk: float) -> CurveBand:
-        """Clopper-Pearson's band at thresholds that were fixed before the games; half of the risk to each world."""
-        return CurveBand(
-            *self.out.bounds(risk / 2), *self.inside.bounds(risk / 2), are_single(self.thresholds)
-        )
 
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
@@ -407,7 +401,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             )  # fails in a world with probability risk / 4
             ends += [np.maximum(rate - away, 0.0), np.minimum(rate + away, 1.0)]
         bands = (
-            self._counted_band(risk / 2.0),
+            CurveBand.from_counts(*self._counts, risk / 2.0, are_single(self.thresholds)),
             CurveBand(*ends, single=are_single(finest.thresholds)),
         )
         lows, highs = zip(*(band.advantage_interval() for band in bands), strict=True)

@@ -124,7 +124,11 @@ class Descent(AbstractMechanism):
         self.clip, self.noise_multiplier = checked_clipping(clip, noise_multiplier)
         self.part, self.releases = choice("part", part, PARTS), choice("releases", releases, RELEASES)
         if self.releases == "steps":
-            fits_memory(2 * self.steps * network.dimension(self.part), 4, steps=self.steps)
+            self._check_room()
+
+    def _check_room(self) -> None:
+        """Refuse more steps than memory holds: of each the parameters and the gradient are made."""
+        fits_memory(2 * self.steps * self.network.dimension(self.part), 4, steps=self.steps)
 
     def records(self, rows: object = None) -> Empirical:
         """The law of a uniformly chosen row of the data set, or of those rows of it: the `data` of a game.
@@ -142,7 +146,7 @@ class Descent(AbstractMechanism):
         # With smaller batches automatic differentiation takes less time.
         if self.numbers_retained(rows.shape[0]) is not None:
             if not isinstance(rows, Tracer):  # compiled code makes nothing that is not released
-                fits_memory(2 * self.steps * self.network.dimension(self.part), 4, steps=self.steps)
+                self._check_room()
             first = self.network.flat(jax.tree.map(jnp.asarray, self.start))
             x, y = jnp.asarray(self.x).reshape(len(self.x), -1), jnp.asarray(self.y)
             play = partial(_linear_steps, self.steps, self.rate)

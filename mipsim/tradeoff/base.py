@@ -15,7 +15,7 @@ from mipsim._budget import noted
 from mipsim._frozen import Frozen
 from mipsim._html_table import html_table
 from mipsim._printed import shown
-from mipsim._signals import LeavingOnCtrlC
+from mipsim._signals import importing
 from mipsim._validation import is_float64, member, number, real_array
 from mipsim.tradeoff import conversions
 from mipsim.tradeoff.bounds import EPS, TINY, CurveBounds, Vertices, lowered, probit_of_log, raised
@@ -568,7 +568,7 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> GaussianTradeOff(1.0).compare(GaussianTradeOff(1.03)).verdict
             'REFUTED'
         """
-        with LeavingOnCtrlC():  # JAX is imported whole
+        with importing():
             from mipsim.referee.judging.compare_exact import compare_exact
         return compare_exact(self, claim, tolerance, kind)
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from mipsim._signals import LeavingOnCtrlC
+from mipsim._signals import importing
 from mipsim._validation import choice
 from mipsim.special.ranges import MOST_FREEDOM, MOST_NONCENTRALITY
 from mipsim.tradeoff.base import AbstractTradeOff, within
@@ -90,7 +90,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, result))
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with LeavingOnCtrlC():  # JAX, which no other curve needs, is imported whole
+        with importing():  # JAX, which no other curve needs
             from mipsim.special import noncentral_chi_square as law
 
         inner = np.isfinite(log_fpr) & (log_fpr < 0.0)
