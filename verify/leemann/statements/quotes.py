@@ -31,9 +31,10 @@ LARGE_BATCHES = Quote(
 )
 CENTRED_K = Quote("K̂ = ||Σ̂^-1/2 (θ - μ̂)||² ▷ Estimate gradient susceptibility", "algorithm 1, line 9")
 ALL_DISTRIBUTIONS = Quote(
-    "First, we establish the optimal LRT under general gradient distributions, without adding noise or imposing any cropping constraints (See "
-    "Appendix E.1). This initial step serves as the foundation for our subsequent analysis and is (1) as general as possible covering all "
-    "distributions with finite variance and is (2) optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be "
+    "Our proof approach consists of two key steps: First, we establish the optimal LRT under general gradient distributions, "
+    "without adding noise or imposing any cropping constraints (See Appendix E.1). This initial step serves as the foundation "
+    "for our subsequent analysis and is (1) as general as possible covering all distributions with finite variance and is (2) "
+    "optimal in the sense of the Neyman-Pearson Lemma, i.e., it cannot be "
     "improved.",
     "remark 5.2",
 )
