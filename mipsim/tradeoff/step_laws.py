@@ -304,6 +304,9 @@ class MixedLaplace(AbstractStepLaw):
         at_zero = offset + step * float(nodes[0]) == 0.0 > self.ends[0]
         beyond = at_zero or places[0] < nodes[0] - near[0], places[1] > nodes[-1] + near[1]
         inner[[0, -1]] = np.where(beyond, inner[[0, -1]], (-self.mu, self.mu))
+        # An end on a node is the border there: a sliver of rounding beyond it would be an outcome beside its atom.
+        for end, place, off in zip((-self.mu, self.mu), places, near, strict=True):
+            inner[np.abs(nodes - place) <= off] = end
         # A first and a last cell hold what lies outside of the nodes.
         out, inside = self._masses(np.concatenate([[-self.mu], inner, [self.mu]]))
         log_in = self._mixed(out, inside)
