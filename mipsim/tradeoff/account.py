@@ -13,6 +13,7 @@ import numpy as np
 from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
 from mipsim._validation import choice, member, number, real_array
 from mipsim._words import plural, quoted
+from mipsim.tradeoff import events
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
@@ -23,6 +24,7 @@ DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 Phase = tuple[float, float, int]
 _PHASE = "noise_multiplier", "sampling_rate", "steps"
 _CLOSED = 1e-14  # relative: rounding of a mu in closed form
+_SEEN = ALWAYS.partition("; ")[2]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +32,9 @@ class Account(Printed):
     """What DP-SGD leaks: epsilon at delta, delta at epsilon, mu, advantage, and TPR at FPR, each as (low, high).
 
     Attributes:
-        phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`.
-        neighbours, sampling: as of `mipsim.dpsgd`.
+        phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`; none of an event.
+        neighbours: as of `mipsim.dpsgd`.
+        sampling: the same; of an event the name of its class.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
             "least mu of mu-GDP" is the least mu for which G_mu lies below the curve at every FPR; at the rarest, a step that is hardly
             ever sampled counts in full.
@@ -55,6 +58,13 @@ class Account(Printed):
     neighbours: str
     sampling: str
     numbers: dict[str, Bounds]
+
+    @property
+    def assumes(self) -> tuple[str, str]:
+        """What the numbers assume: of the sampling or the event, and of every release."""
+        if self.phases:
+            return SCHEMES[self.sampling].assumes, ALWAYS
+        return events.ASSUMES, _SEEN
 
     def compare(self, accounted: Account) -> AccountComparison:
         """Hold this account, of what is implemented, against that of what an accountant assumes.
@@ -85,11 +95,13 @@ class Account(Printed):
             "phases": [dict(zip(_PHASE, phase, strict=True)) for phase in self.phases],
             "neighbours": self.neighbours,
             "sampling": self.sampling,
-            "assumes": [SCHEMES[self.sampling].assumes, ALWAYS],
+            "assumes": [*self.assumes],
             "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
         }
 
     def _title(self) -> str:
+        if not self.phases:
+            return f"{self.sampling}: {self.neighbours}"
         phases = "; then ".join(
             f"noise {noise:.6g}, rate {rate:.6g}, {plural(steps, 'step')}"
             for noise, rate, steps in self.phases
@@ -99,8 +111,8 @@ class Account(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         return [
             *((name, shown(ends)) for name, ends in self.numbers.items()),
-            ("assumes", SCHEMES[self.sampling].assumes),
-            ("and", ALWAYS),
+            ("assumes", self.assumes[0]),
+            ("and", self.assumes[1]),
         ]
 
 
@@ -166,14 +178,14 @@ class AccountComparison(Printed):
         return [
             *lines,
             ("says", self.says[0]),
-            ("implemented", SCHEMES[self.implemented.sampling].assumes),
-            ("accounted", SCHEMES[self.accounted.sampling].assumes),
+            ("implemented", self.implemented.assumes[0]),
+            ("accounted", self.accounted.assumes[0]),
             ("both", ALWAYS),
         ]
 
 
 def account(
-    noise_multiplier: float | None = None,
+    noise_multiplier: Any = None,
     sampling_rate: float = 1.0,
     steps: int = 1,
     *,
@@ -187,7 +199,8 @@ def account(
     """Account for DP-SGD: each number that people report, between proven bounds.
 
     Args:
-        noise_multiplier: the standard deviation of the noise over the clipping norm, > 0.
+        noise_multiplier: the standard deviation of the noise over the clipping norm, > 0. In its place an event of dp_accounting, which
+            says all but the neighbours; nothing of that package is imported.
         sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps.
         steps: all of them, from 1 to 10^9.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
@@ -198,9 +211,9 @@ def account(
         fpr: a value or several, in [0, 1], at which the TPR is reported.
 
     Raises:
-        ValueError: if an argument is outside its range, or no theorem covers these neighbours under this sampling.
+        ValueError: if an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
 
-    Source: that of `mipsim.dpsgd`.
+    Source: that of `mipsim.dpsgd`, and of events that of `mipsim.tradeoff.events.curve_of_event`.
 
     Examples:
         >>> result = account(0.7, 0.5, 2, sampling="random_allocation", epsilon=[0.1, 1])
@@ -218,12 +231,20 @@ def account(
         [number(name, value, 0.0, high) for value in _several(name, given)]
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
-    parts = _phases(noise_multiplier, sampling_rate, steps, phases)
     both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
-    way = "remove" if both else neighbours
-    curves = [dpsgd(*part, neighbours=way, sampling=sampling) for part in parts]
-    first = curves[0] if len(curves) == 1 else compose(*curves)
-    if SCHEMES[sampling].epochs is None and isinstance(first, ComposedTradeOff):
+    if events.is_event(noise_multiplier):
+        _refuse_beside("an event", sampling_rate=sampling_rate, steps=steps, phases=phases, sampling=sampling)
+        parts, sampling = [], type(noise_multiplier).__name__
+        first = events.curve_of_event(noise_multiplier, neighbours)
+        first = first.inverse() if neighbours == "add" else first
+    else:
+        parts = _phases(noise_multiplier, sampling_rate, steps, phases)
+        curves = [
+            dpsgd(*part, neighbours="remove" if both else neighbours, sampling=sampling) for part in parts
+        ]
+        first = curves[0] if len(curves) == 1 else compose(*curves)
+    in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
+    if not in_epochs and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
     whole = first.symmetrized() if both else first
 
@@ -234,9 +255,7 @@ def account(
         numbers["advantage"] = whole.advantage_bounds()
         numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in fprs}
         numbers["least mu of mu-GDP"] = (
-            _mu_of_epochs(parts, neighbours, sampling)
-            if SCHEMES[sampling].epochs is not None
-            else first.least_mu_bounds()
+            _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
     return Account(known, neighbours, sampling, numbers)
@@ -250,11 +269,7 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
         )
     if noise is not None:
         return [(noise, rate, steps)]
-    for name, value in (("sampling_rate", rate), ("steps", steps)):
-        if value != 1:
-            raise ValueError(
-                f"{name} is {quoted(value)} beside phases; it must be left out, since each phase has its own"
-            )
+    _refuse_beside("phases", sampling_rate=rate, steps=steps)
     if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes, Mapping, Set)):
         what, parts = f"is {quoted(phases)}", []
     else:
@@ -266,6 +281,16 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
             f"phases {what}; it must hold (noise multiplier, sampling rate, steps) of each phase"
         )
     return parts  # pyright: ignore[reportReturnType]
+
+
+def _refuse_beside(what: str, **others: object) -> None:
+    """Raise ValueError where an argument is given beside what says the same."""
+    unset = {"sampling_rate": 1, "steps": 1, "phases": None, "sampling": "poisson"}
+    for name, value in others.items():
+        if value is not unset[name] and value != unset[name]:
+            raise ValueError(
+                f"{name} is {quoted(value)} beside {what}; it must be left out, since {what} say{'s' * (what != 'phases')} it"
+            )
 
 
 def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds:

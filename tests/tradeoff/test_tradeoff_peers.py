@@ -7,6 +7,7 @@
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,57 @@ def test_dp_accounting_on_compositions() -> None:
         assert (
             0 <= atoms.get_delta_for_epsilon(eps) - float(exact.delta(eps)) + 1e-12 < 1e-4
         )  # atoms off its grid: first order
+
+
+def events() -> list[tuple[Any, str, float, Any]]:
+    """Events of dp_accounting, the neighbours, and how far its RDP or its PLD may be above the truth in epsilon at 1e-5, relative.
+
+    Last, the event that its RDP needs for the same: with REPLACE_ONE it takes a record of norm C for a sensitivity of C, its PLD for 2 C.
+    """
+    dp = pytest.importorskip("dp_accounting", reason=WHY)
+    fixed = [
+        dp.SampledWithoutReplacementDpEvent(1000, 20, dp.GaussianDpEvent(noise)) for noise in (1.5, 0.75)
+    ]
+    sampled = dp.PoissonSampledDpEvent(0.02, dp.GaussianDpEvent(0.9))
+    return [
+        (dp.GaussianDpEvent(1.3), "add_or_remove", 1e-3, None),
+        (dp.GaussianDpEvent(1.3), "replace", 1e-3, None),
+        (dp.SelfComposedDpEvent(dp.LaplaceDpEvent(4.0), 5), "add_or_remove", 1e-3, None),
+        (dp.SelfComposedDpEvent(sampled, 60), "add_or_remove", 1e-3, None),
+        (dp.PoissonSampledDpEvent(0.3, dp.LaplaceDpEvent(0.5)), "add_or_remove", 1e-3, None),
+        (dp.ComposedDpEvent([sampled, dp.NoOpDpEvent(), dp.SelfComposedDpEvent(dp.GaussianDpEvent(9.0), 3)]), "add_or_remove", 2e-3, None),
+        (dp.ComposedDpEvent([dp.RandomizedResponseDpEvent(0.6, 5)] * 7), "replace", 1e-3, None),  # its PLDs compose a repeated response once (0.6.0)
+        (dp.SelfComposedDpEvent(fixed[0], 30), "replace", 0.6, dp.SelfComposedDpEvent(fixed[1], 30)),
+        (dp.SingleEpochTreeAggregationDpEvent(2.0, [7, 8, 3]), "remove", 0.2, None),
+    ]  # fmt: skip
+
+
+def test_dp_accounting_on_its_events() -> None:
+    dp = pytest.importorskip("dp_accounting", reason=WHY)
+    rdp = pytest.importorskip("dp_accounting.rdp", reason=WHY)
+    pld = pytest.importorskip("dp_accounting.pld", reason=WHY)
+    relations = dp.NeighboringRelation
+    for event, neighbours, wide, other in events():
+        of = {"replace": relations.REPLACE_ONE, "remove": relations.REPLACE_SPECIAL}.get(
+            neighbours, relations.ADD_OR_REMOVE_ONE
+        )
+        accountant = rdp.RdpAccountant if wide > 0.01 else pld.PLDAccountant
+        theirs = accountant(neighboring_relation=of).compose(other or event).get_epsilon(1e-5)
+        low, high = mi.account(event, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[]).numbers[
+            "epsilon at delta 1e-05"
+        ]
+        assert low * (1.0 - 1e-6) <= theirs <= high * (1.0 + wide), event
+        with_more = dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)])
+        more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
+        assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
+    with pytest.raises(
+        ValueError, match="is the event SampledWithReplacementDpEvent, of which no curve is proven"
+    ):
+        mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
+    with pytest.raises(ValueError, match="'add_or_remove' with the event SampledWithoutReplacementDpEvent"):
+        mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
+    with pytest.raises(ValueError, match="steps is 2 beside an event"):
+        mi.account(dp.GaussianDpEvent(1.0), steps=2)
 
 
 def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
