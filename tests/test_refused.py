@@ -395,6 +395,14 @@ CALLS: list[tuple[Callable[[], object], str]] = [
         (lambda n=n, s=s: mi.dpsgd(1.0, 0.1, 10, neighbours=n, sampling=s), f"neighbours is '{n}' with sampling '{s}'; proven are")
         for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
     ),
+    (lambda: mi.Accountant().step(noise_multiplier=0.0, sample_rate=0.1), "noise_multiplier is 0.0; it must be a finite number"),
+    (lambda: mi.Accountant().get_epsilon(2.0), r"delta is 2.0; it must be a finite number in \[0, 1\]"),
+    (lambda: mi.Accountant().get_optimizer_hook_fn(-0.1), "sample_rate is -0.1"),
+    (lambda: mi.Accountant().load_state_dict({"mechanism": "mipsim", "history": [(1.0, 0.1)]}), "state_dict holds the history"),
+    (lambda: mi.Accountant().load_state_dict([]), "state_dict is list; it must be what state_dict"),
+    (lambda: mi.account(type("ZCDpEvent", (), {})()), "noise_multiplier is the event ZCDpEvent, of which no curve is proven here; known are "),
+    (lambda: mi.account(type("GaussianDpEvent", (), {})()), "noise_multiplier is the event GaussianDpEvent, which has no attribute 'noise_multiplier'"),
+    (lambda: mi.account(type("GaussianDpEvent", (), {"noise_multiplier": -1.0})()), "noise_multiplier of the event is -1"),
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),
     *((lambda r=r: mi.GaussianTradeOff(1.0).subsampled(r), "sampling_rate is") for r in (-0.1, 1.1)),
     (lambda: compare_rates(five_of_ten(1), five_of_ten(2), mi.GaussianTradeOff(1.0)), "inside has 2 rates; it must have 1, like out"),

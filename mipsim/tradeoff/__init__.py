@@ -1,6 +1,7 @@
 """Trade-off functions and their algebra."""
 
 from mipsim.tradeoff.account import Account, AccountComparison, account
+from mipsim.tradeoff.accountant import Accountant
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -32,6 +33,7 @@ __all__ = [
     "AbstractTradeOff",
     "Account",
     "AccountComparison",
+    "Accountant",
     "ApproxDPTradeOff",
     "BoundedTradeOff",
     "ComposedTradeOff",

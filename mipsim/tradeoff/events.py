@@ -54,8 +54,9 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
     """
     name = type(event).__name__
     if name not in _READERS:
+        known = ", ".join(sorted(name.removesuffix("DpEvent") for name in _READERS))
         raise ValueError(
-            f"noise_multiplier is the event {kind_of(event)}, of which no curve is proven here; known are {', '.join(sorted(_READERS))}"
+            f"noise_multiplier is the event {kind_of(event)}, of which no curve is proven here; known are {known}"
         )
     allowed, read = _READERS[name]
     if neighbours not in allowed:

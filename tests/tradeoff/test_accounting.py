@@ -4,6 +4,7 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,26 @@ def test_a_proven_difference_has_as_many_digits_as_it_needs() -> None:
     assert len(stated) == 7
     for ends in (re.findall(r"[<>]= (\S+)", sentence) for sentence in stated):
         assert float(ends[0]) > float(ends[1])
+
+
+def test_a_loop_is_accounted_as_its_phases_and_resumes() -> None:
+    """As Opacus calls it: a hook of an optimiser with accumulated batches, and a state in a checkpoint."""
+    accountant, optimizer = mi.Accountant(), SimpleNamespace(noise_multiplier=1.0, accumulated_iterations=1)
+    hook = accountant.get_optimizer_hook_fn(sample_rate=0.01)
+    for batches in [1] * 20 + [2] * 10:
+        optimizer.accumulated_iterations = batches
+        hook(optimizer)
+    assert (len(accountant), accountant.mechanism()) == (30, "mipsim")
+    phases = [(1.0, 0.01, 20), (1.0, 0.02, 10)]
+    assert accountant.history == phases
+    ends = accountant.epsilon_bounds(1e-5)
+    assert ends == mi.account(phases=phases).numbers["epsilon at delta 1e-05"]
+    resumed = mi.Accountant()
+    resumed.load_state_dict(json.loads(json.dumps(dict(accountant.state_dict()))))
+    assert resumed.get_epsilon(delta=1e-5) == ends[1]
+    hook(optimizer)
+    assert accountant.epsilon_bounds(1e-5)[0] > ends[1]
+    assert len(resumed) == 30
 
 
 COMMAND = ["account", "--noise-multiplier", "0.5", "--sampling-rate", "0.01", "--steps", "100"]
