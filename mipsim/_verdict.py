@@ -14,7 +14,6 @@ class Verdict(StrEnum):
 READINGS = {
     "equality": "as an equality",
     "equivalence": "as an equality to its tolerance",
-    "limit": "as a limit, at this size",
     "upper_bound_on_power": "as an upper bound on power",
     "ordering": "as a lower bound on power",
 }

@@ -133,7 +133,6 @@ OF_NUMBERS: Calls = [
     (PLAYED.tpr_interval, {"fpr": [0.2, 0.6]}),
     (PLAYED.epsilon_lower_bound, {"delta": 1e-5}),
     (PLAYED.tpr_lower_bound, {"fpr": 0.1}),
-    (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1}),
     (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01}),
     (bands.duembgen_wellner, {"count": [2, 1], "games": 10, "failure_probability": 0.01}),
     (
@@ -246,7 +245,6 @@ CALLS: Calls = [
     (bands.approximate_dp, {"delta": 0.1}),
     (bands.CountedRates, {"count": [1, 2], "games": 10}),
     (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01, "thresholds": 1}),
-    (bands.compare_counts, {**COUNTS, "claim": CURVE, "failure_probability": 0.01, "tolerance": 0.1, "least_rate": 0.01, "kind": "equality"}),
     (bands.compare_curves, {"first": PLAYED, "second": PLAYED, "kind": "ordering", "failure_probability": 0.01, "tolerance": 0.02, "least_rate": 0.01, "independent": False}),
     (bands.family_lower_bound, {**COUNTS, "family": bands.gdp(), "failure_probability": 0.01}),
     (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "claim": CURVE, "higher": "in", "guesses": (5, 5)}),

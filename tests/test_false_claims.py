@@ -20,7 +20,6 @@ from mipsim.bands import (
     CountedRates,
     CurveBand,
     EmpiricalTradeOff,
-    compare_counts,
     compare_curves,
     duembgen_wellner,
     family_bound,
@@ -28,6 +27,7 @@ from mipsim.bands import (
     gdp,
 )
 from mipsim.bands.auc import PairedGames, pair_games
+from mipsim.bands.compare import compare_rates
 from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.gap_interval import critical_probits, gap_bounds
 from mipsim.engine.pilot import pilot_edges
@@ -279,7 +279,7 @@ PLANTED = {
 
 
 def refuted(rng: Rng, runs: int, rates: tuple[np.ndarray, np.ndarray], games: int) -> int:
-    """How many runs refute G_1: the rule of `compare_counts`, for all in a single call."""
+    """How many runs refute G_1: the rule of `compare_rates`, for all in a single call."""
     counts = [draw_counts(rng, rate, games, runs) for rate in rates]
     out, inside = (CountedRates(x.ravel(), games) for x in counts)
     low, high = gap_bounds(out, inside, G(1.0), critical_probits(1e-3, 16, 2))
@@ -293,7 +293,8 @@ def predicted_games(rates: tuple[np.ndarray, np.ndarray]) -> int:
     for _ in range(14):
         games = round(10 ** (0.5 * (low + high)))
         counts = np.round(games * rates[0]), games, np.round(games * rates[1]), games
-        result = compare_counts(*counts, G(1.0), failure_probability=1e-3)
+        out, inside = CountedRates(*counts[:2]), CountedRates(*counts[2:])
+        result = compare_rates(out, inside, G(1.0), failure_probability=1e-3)
         seen = (result.detectable_gaps <= np.abs(result.estimate)) & (games * rarest >= 45)
         low, high = (low, math.log10(games)) if seen.any() else (math.log10(games), high)
     return math.ceil(10**high)
@@ -641,11 +642,9 @@ def test_a_per_cent_of_mu_takes_the_planned_games() -> None:
 def test_whole_comparisons_agree(mu: float, verdict: str) -> None:
     """The public route on real draws; at 2e7 games an error of 2% is seven detectable gaps away."""
     rng = np.random.default_rng(9)
-    how: dict[str, Any] = {"failure_probability": 1e-9, "tolerance": 0.2}
-    result = [
-        compare_counts(*sampled_counts(rng, *gaussian(mu), 20_000_000), G(1.0), **how) for _ in range(5)
-    ]
-    assert {c.verdict for c in result} == {verdict}
+    played = [sampled_counts(rng, *gaussian(mu), 20_000_000) for _ in range(5)]
+    curves = [EmpiricalTradeOff(np.arange(16), *counts, confidence=1.0 - 1e-9) for counts in played]
+    assert {curve.compare(G(1.0), 0.2).verdict for curve in curves} == {verdict}
 
 
 def test_intervals_narrow_with_the_games() -> None:

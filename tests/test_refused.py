@@ -76,8 +76,6 @@ PLANE = mi.Gaussian([0.0, 1.0], [1.0, 2.0])
 MEAN, P, REFERENCE = mi.EmpiricalMean(), (0.3, 0.6), np.random.default_rng(0).normal(size=(20, 3))
 PLAYED = {"game": GAME, "attack": ATTACK, "games": 10, "progress": False}
 EDGES, TARGETS, ROWS = np.linspace(-6, 6, 41), np.eye(3), np.arange(12.0).reshape(6, 2)
-COUNTED = {"false_positives": [50], "out_games": 100, "false_negatives": [50], "in_games": 100}
-COUNTED |= {"claim": mi.GaussianTradeOff(1.0)}
 THRESHOLDED = {
     "thresholds": [0.0, 1.0],
     "false_positives": [5, 2],
@@ -150,7 +148,7 @@ def with_noise() -> Any:
 CALLS: list[tuple[Callable[[], object], str]] = [
     (with_noise, "query gives two answers for the same records; it must be deterministic"),
     (lambda: PAIR.compare(PAIR, independent=True), "independent is True, but both curves are of the same games; it must be False then"),
-    (lambda: bands.compare_counts(**COUNTED).verdict_for("same"), "kind is 'same'; allowed: equality, equivalence"),
+    (lambda: PAIR.compare(mi.GaussianTradeOff(1.0)).verdict_for("same"), "kind is 'same'; allowed: equality, equivalence"),
     (lambda: mi.play(**PLAYED, precision="float16"), "precision is 'float16'; allowed: float32, float64"),
     (lambda: rf.judge(nowhere(), budget=0), "where of s excludes all of 20,000 points of its domain"),
     (lambda: rf.hunt(nowhere(), "20s", progress=False), "where of s excludes all of 20,000 points of its domain"),
@@ -245,13 +243,12 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: curve_of([2.0, 2.0], [2.0]), "out_scores and in_scores all equal 2; a constant score has no threshold"),
     (lambda: mi.GaussianTradeOff(1.0).compare(PAIR), r"is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law.*: played\.compare\(other\)$"),
     *((ask, "is EmpiricalTradeOff; it must be a trade-off function known by a formula or an exact law") for ask in (
-        lambda: bands.compare_counts(**COUNTED | {"claim": PAIR}), lambda: PAIR.gap_lower_bound(PAIR), lambda: tradeoff.MixtureTradeOff(PAIR, 0.5))),
+        lambda: PAIR.gap_lower_bound(PAIR), lambda: tradeoff.MixtureTradeOff(PAIR, 0.5))),
     (lambda: mi.compose(PAIR), "it must be a trade-off function known by a formula"),
     *((lambda pair=pair: bands.compare_curves(*pair), "thresholds were chosen after the scores") for pair in ((FREE, PAIR), (PAIR, FREE))),
     *((lambda pair=pair: bands.compare_curves(*pair), "ended by what they showed") for pair in ((ENDED, PAIR), (PAIR, ENDED))),
     (lambda: FREE.compare(mi.GaussianTradeOff(1.0)), "thresholds were chosen after the scores"),
-    (lambda: PAIR.compare(PAIR, finite_size=0.1), "finite_size is given, but claim is a played curve"),
-    (lambda: PAIR.compare(PAIR, kind="limit"), r"kind is 'limit'; allowed: ordering, upper_bound_on_power, equality"),
+    (lambda: PAIR.compare(PAIR, kind="equivalence"), r"kind is 'equivalence'; allowed: ordering, upper_bound_on_power, equality"),
     (lambda: bands.compare_curves(PAIR, PAIR).verdict_for("equality"), "kind is 'equality', but this comparison is of 'ordering'"),
     *((lambda two=two: curve_of(*two), "holds 0 and 1 alone, as labels do") for two in ((COINS, AUDITED), (AUDITED, COINS.astype(int)))),
     # A class in the place of its instance.
@@ -381,7 +378,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
     (lambda: mi.audit({"score": 0.5, "member": 1}, design="one-run"), "scores: score has shape (); it must be a vector of shape (n,), or a matrix"),
     (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
-    (lambda: bands.compare_counts(**COUNTED).games_to_confirm(0.0), "tolerance is"),
+    (lambda: PAIR.compare(mi.GaussianTradeOff(1.0)).games_to_confirm(0.0), "tolerance is"),
     (lambda: nn.per_example_gradients(IMAGE_NET, IMAGE_NET.start(0), IMAGES, KINDS, part="first"), "part is 'first'; allowed: trained, last"),
     (lambda: nn.convolutional((12, 8, 3)), "divisible by 8"),
     (lambda: nn.residual(widths=(8, 16)), r"widths is \(8, 16\); it must have four numbers"),
@@ -557,20 +554,10 @@ CHANGED: list[tuple[Callable[[Any], object], list[tuple[Any, str]]]] = [
         ({"clip": 1.0, "noise_multiplier": -1.0}, "noise_multiplier is -1"),
         ({"sampling": "all"}, "sampling is 'all'; allowed: shuffled, fixed, poisson"),
     ]),
-    (lambda a: bands.compare_counts(**COUNTED | a), [
-        ({"false_positives": [101]}, "false_positives holds 101; .* from 0 to out_games = 100"),
-        ({"false_negatives": [1, 2]}, "false_negatives has 2 entries; it must have 1"),
-        ({"out_games": 0}, "out_games is 0"),
-        ({"failure_probability": 0.0}, "failure_probability is 0.0"),
+    (lambda a: PAIR.compare(**{"claim": mi.GaussianTradeOff(1.0)} | a), [
         ({"tolerance": 0.0}, "tolerance is 0.0"),
         ({"least_rate": 0.5}, "least_rate is 0.5"),
         ({"claim": 1.0}, "claim is float; it must be a trade-off function"),
-    ]),
-    (lambda a: bands.compare_counts(**COUNTED, finite_size=a), [
-        (-0.1, "finite_size is -0.1"),
-        ("big", "finite_size is str; it must be a trade-off function"),
-        ((mi.GaussianTradeOff(1.0),), "finite_size has 1 entries"),
-        ((mi.GaussianTradeOff(0.9), mi.GaussianTradeOff(1.0)), "its low curve is above its high curve"),
     ]),
     (lambda a: bands.compare_curves(PAIR, PAIR, **{a: 0.0}), [
         ("failure_probability", "failure_probability is 0.0"),

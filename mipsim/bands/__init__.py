@@ -1,7 +1,6 @@
 """Counts of games as trade-off curves with simultaneous bands, and their comparison with claims."""
 
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.bands.compare import compare_counts
 from mipsim.bands.comparison import Comparison, OrderingComparison
 from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.curve_band import CurveBand
@@ -18,7 +17,6 @@ __all__ = [
     "OrderingComparison",
     "approximate_dp",
     "clopper_pearson",
-    "compare_counts",
     "compare_curves",
     "duembgen_wellner",
     "family_lower_bound",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mipsim._validation import choice, class_counts, number, refuse_class
+from mipsim._validation import choice, number, refuse_class
 from mipsim._words import kind_of
 from mipsim.bands.anytime import MixedRates, anytime_bounds, mixture_probits
-from mipsim.bands.comparison import KINDS, LEAST_COUNT, NUMERICAL_FLOOR, POWER, Comparison
+from mipsim.bands.comparison import KINDS, LEAST_COUNT, POWER, Comparison
 from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.gap_interval import critical_probits, gap_bounds, gap_standard_error
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
@@ -69,80 +69,6 @@ def equality_tolerance(claim: AbstractTradeOff) -> float:
     return min(LARGEST, SHARE * mu) if math.isfinite(mu) else LARGEST
 
 
-def compare_counts(
-    false_positives: object,
-    out_games: int,
-    false_negatives: object,
-    in_games: int,
-    claim: AbstractTradeOff,
-    *,
-    failure_probability: float = 1e-3,
-    tolerance: float | None = None,
-    least_rate: float = 0.0,
-    finite_size: object = None,
-    kind: str | None = None,
-) -> Comparison:
-    """Compare counts at K thresholds, fixed before the games, with a claimed trade-off function.
-
-    Each threshold has a proven interval of its gap, see `mipsim.bands.gap_interval.gap_bounds`; Bonferroni divides the
-    failure probability over all K, and over the two ends where the claim is not one-sided.
-
-    Args:
-        false_positives: number of "out" scores above each threshold, shape (K,).
-        out_games: "out" games played, n0, independent.
-        false_negatives: number of "in" scores at or below each threshold, shape (K,).
-        in_games: "in" games played, n1, independent.
-        claim: the claimed curve g; 0 and 1 are allowed values of it.
-        failure_probability: for all K thresholds together, in (0, 1).
-        tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's own mu.
-        least_rate: the range that a confirmation is about: thresholds with an observed rate below this or above
-            1 minus this, in [0, 0.5), can refute but need not be inside the tolerance. The intervals are
-            simultaneous over all K, so that the choice costs nothing.
-        finite_size: for a claim about n -> infinity, what is *proven* about the law at the n that was played: a number
-            h with |gap| <= h, in probits; or the exact law at this n, a trade-off function or a pair (low, high)
-            that brackets it. It separates errors of finite n from those of finitely many games.
-        kind: what the claim says, an entry of `mipsim.bands.comparison.KINDS`: "equality", "equivalence" (equal to the
-            tolerance), "limit", "upper_bound_on_power" (no attacker is stronger) or "ordering" (this attacker is no weaker); by default "equality", or "limit" with a
-            `finite_size`. A true bound is refuted as an equality wherever the attacker is weaker.
-
-    Raises:
-        ValueError: if counts are not whole or exceed the games, another argument is outside its range, or the
-            tolerance is left to a claim whose mu is about 0.
-
-    Examples:
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> counts = [84134, 50000, 15866], 10**5, [2275, 15866, 50000], 10**5
-        >>> same = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
-        >>> same.verdict, round(same.smallest_tolerance, 3)
-        ('CONFIRMED', 0.037)
-        >>> compare_counts(*counts, GaussianTradeOff(1.1)).verdict
-        'REFUTED'
-
-        A limit of mu = 1.02 that the law at this n has not reached, and the same without that knowledge:
-
-        >>> limit, here = GaussianTradeOff(1.02), GaussianTradeOff(1.0)
-        >>> many = [5 * 10**7], 10**8, [15_865_525], 10**8
-        >>> compare_counts(*many, limit, tolerance=0.05, finite_size=here).verdict
-        'CONFIRMED'
-        >>> compare_counts(*many, limit, tolerance=0.05).verdict_for("limit")
-        'INCONCLUSIVE'
-    """
-    x, n0 = class_counts("false_positives", false_positives, "out_games", out_games)
-    y, n1 = class_counts("false_negatives", false_negatives, "in_games", in_games)
-    if x.size != y.size:
-        raise ValueError(f"false_negatives has {y.size} entries; it must have {x.size}, like false_positives")
-    return compare_rates(
-        CountedRates(x, n0),
-        CountedRates(y, n1),
-        claim,
-        failure_probability=failure_probability,
-        tolerance=tolerance,
-        least_rate=least_rate,
-        finite_size=finite_size,
-        kind=kind,
-    )
-
-
 def compare_rates(
     out: CountedRates,
     inside: CountedRates,
@@ -151,19 +77,22 @@ def compare_rates(
     failure_probability: float = 1e-3,
     tolerance: float | None = None,
     least_rate: float = 0.0,
-    finite_size: object = None,
     kind: str | None = None,
     mixed: tuple[MixedRates, MixedRates] | None = None,
 ) -> Comparison:
     """Hold FPRs `out` and FNRs `inside`, at K thresholds fixed before the games, against a claimed curve.
 
-    Where any of the four cells has fewer than 25 games a threshold can refute, not confirm. `mixed`: the same rates with their mixtures, for
-    intervals that hold at every number of games at once; the others as in `compare_counts`.
+    Each threshold has a proven interval of its gap, see `mipsim.bands.gap_interval.gap_bounds`; Bonferroni divides the
+    failure probability over all K, and over the two ends where the claim is not one-sided. Where any of the four cells has fewer
+    than 25 games a threshold can refute, not confirm.
+
+    `failure_probability`: for all K thresholds together, in (0, 1); `tolerance`, `least_rate`, `kind`: see
+    `mipsim.bands.EmpiricalTradeOff.compare`; `mixed`: the same rates with their mixtures, for intervals that hold at every number
+    of games at once. Raises ValueError if an argument is outside its range, or the tolerance is left to a claim whose mu is about 0.
     """
     risk = number("failure_probability", failure_probability, 0.0, 1.0, low_open=True, high_open=True)
     rarest = number("least_rate", least_rate, 0.0, 0.5, high_open=True)
     check_claim("claim", claim)
-    requested_kind = None if kind is None else choice("kind", kind, KINDS)
     margin = (
         equality_tolerance(claim) if tolerance is None else number("tolerance", tolerance, 0.0, low_open=True)
     )
@@ -176,12 +105,12 @@ def compare_rates(
     for rate in (out.rate, inside.rate):
         used &= np.minimum(rate, 1.0 - rate) >= rarest
 
-    def bounds(curve: AbstractTradeOff, sides: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    def bounds(sides: int = 2) -> tuple[np.ndarray, np.ndarray]:
         if mixed is not None:  # both ends hold at once; a single end would be no narrower
-            return anytime_bounds(*mixed, curve, risk)
-        return gap_bounds(out, inside, curve, critical_probits(risk, k, sides))
+            return anytime_bounds(*mixed, claim, risk)
+        return gap_bounds(out, inside, claim, critical_probits(risk, k, sides))
 
-    low, high = bounds(claim)
+    low, high = bounds()
     estimate = np.full(k, np.nan)
     claimed = np.mean(claim.beta_bounds(out.rate[enough]), axis=0)
     estimate[enough] = ndtri(claimed) - inside.probit[enough]
@@ -197,11 +126,6 @@ def compare_rates(
         # With probability 1 - POWER the rarest cell holds z_p sqrt(m) of its m counts fewer, and every width is larger by this share.
         share = power / (2.0 * np.sqrt(np.maximum(cells, 1)))
         detectable = (half_width + power * error) * (1.0 + share)
-    allowance, law = _finite_size(finite_size)
-    contradicted = None
-    if law is not None:
-        above, below = (bounds(curve) for curve in law)
-        contradicted = bool((above[0] > NUMERICAL_FLOOR).any() or (below[1] < -NUMERICAL_FLOOR).any())
     return Comparison(
         estimate=estimate,
         low=low,
@@ -215,35 +139,11 @@ def compare_rates(
         tolerance=margin,
         claim=repr(claim),
         games=min(out.games, inside.games),
-        one_sided=partial(bounds, claim, 1),
-        finite_size=allowance,
-        law_contradicted=contradicted,
+        one_sided=partial(bounds, 1),
         alpha=out.rate,
         beta=inside.rate,
         out_games=out.games,
         in_games=inside.games,
-        requested_kind=requested_kind,
+        kind="equality" if kind is None else choice("kind", kind, KINDS),
         anytime=mixed is not None,
     )
-
-
-def _finite_size(stated: Any) -> tuple[float | None, tuple[AbstractTradeOff, AbstractTradeOff] | None]:
-    """The allowance, or the two curves that bracket the exact law."""
-    if stated is None:
-        return None, None
-    if isinstance(stated, (int, float, np.integer, np.floating)) and not isinstance(stated, bool):
-        return number("finite_size", float(stated), 0.0), None
-    pair: Any = stated if isinstance(stated, (tuple, list)) else (stated, stated)
-    if len(pair) != 2:
-        raise ValueError(
-            f"finite_size has {len(pair)} entries; it must be a number, a curve or a pair (low, high)"
-        )
-    low, high = pair
-    check_claim("finite_size", low)
-    check_claim("finite_size", high)
-    grid = np.linspace(0.0, 1.0, 1001)
-    if (bad := low.beta(grid) > high.beta(grid) + 1e-12).any():  # by more than rounding
-        raise ValueError(
-            f"finite_size brackets no law: its low curve is above its high curve at FPR {grid[bad][0]:.3g}"
-        )
-    return None, (low, high)

@@ -76,12 +76,9 @@ class AbstractComparison(Printed):
         tolerance: what counts as equal, in probits, declared before the games.
         claim: the claim in words.
         games: of the smallest world.
-        requested_kind: the kind of claim that was requested, an entry of `KINDS`; None for what follows from `finite_size`.
+        kind: the kind of claim that `verdict` is about, an entry of `KINDS`.
         one_sided: gives (low, high), each alone with the failure probability, for claims in a single direction; by default
             the ends of the two-sided interval.
-        finite_size: proven bound of the gap that the claim itself allows at the games' size, in probits; None if
-            nothing was stated.
-        law_contradicted: whether some interval excludes the exact law of this size that was given; None if none was.
         precision: of the user's functions that were played; empty if there were none.
     """
 
@@ -98,10 +95,8 @@ class AbstractComparison(Printed):
     tolerance: float
     claim: str
     games: int
-    requested_kind: str | None = None
+    kind: str = "equality"
     one_sided: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
-    finite_size: float | None = None
-    law_contradicted: bool | None = None
     precision: str = ""
 
     @property
@@ -112,16 +107,6 @@ class AbstractComparison(Printed):
     @abstractmethod
     def _rows(self) -> list[tuple[str, str]]:
         """Name and value of what `print` shows below the verdict, beyond the gap and the tolerance."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of claim that `verdict` is about: the requested kind; else a limit if something was stated about the games'
-        finite size, else an equality.
-        """
-        if self.requested_kind is not None:
-            return self.requested_kind
-        stated = self.finite_size is not None or self.law_contradicted is not None
-        return "limit" if stated else "equality"
 
     @property
     def thresholds_used(self) -> int:
@@ -177,38 +162,21 @@ class AbstractComparison(Printed):
         """The verdict on a claim of the given kind, about the true gap c at every threshold.
 
         Every end below is simultaneous over all thresholds. REFUTED is wrong with at most the failure probability,
-        and so is CONFIRMED. h is `finite_size` (0 where none was stated), T the tolerance; a floor of 1e-9 probits for
-        rounding is part of every "outside".
+        and so is CONFIRMED. T is the tolerance; a floor of 1e-9 probits for rounding is part of every "outside".
 
         | kind | says | REFUTED | CONFIRMED |
         |---|---|---|---|
         | equality | c = 0 | an interval excludes 0, also within T | all used intervals inside +-T, none excludes 0 |
         | equivalence | abs(c) <= T | an interval is outside +-T | all used intervals inside +-T |
-        | limit, nothing stated | c tends to 0; here abs(c) <= T | an interval is outside +-T (says: at this size) | as an equality: an interval that excludes 0 is INCONCLUSIVE, since it is a finite-size error or a false limit |
-        | limit, h stated | abs(c) <= h at this size, proven | an interval is outside +-h | all used intervals inside +-T, none outside +-h |
-        | limit, exact law stated | the law of this size is known; abs(c) <= T | an interval is outside +-T | all used intervals inside +-T; a gap that the law explains does not count against it |
-        | upper_bound_on_power | c <= h: no attacker is stronger | a lower end above h | no upper end above max(T, h), at used thresholds; about the attack that played (about all only if it is optimal) |
-        | ordering | c >= -h: not weaker | an upper end below -h | no lower end below -max(T, h) |
+        | upper_bound_on_power | c <= 0: no attacker is stronger | a lower end above 0 | no upper end above T, at used thresholds; about the attack that played (about all only if it is optimal) |
+        | ordering | c >= 0: not weaker | an upper end below 0 | no lower end below -T |
 
         Ends of orders are one-sided, each with the whole failure probability.
-
-        Games that contradict the exact law of their own size (`law_contradicted`) decide nothing: INCONCLUSIVE.
         """
         choice("kind", kind, KINDS)
-        if self.law_contradicted:
-            return INCONCLUSIVE
-        stated, within, explained = self.finite_size or 0.0, self.tolerance, True
-        if kind in _DIFFERS:
-            refuted, within = self.excludes(stated, kind), max(within, stated)
-        elif kind == "equality":
-            refuted = self.excludes(0.0)
-        elif kind == "limit" and self.finite_size is not None:
-            refuted = self.excludes(stated)
-        else:
-            refuted = self.excludes(self.tolerance)
-            explained = kind != "limit" or self.law_contradicted is not None or not self.excludes(0.0)
+        refuted = self.excludes(self.tolerance if kind == "equivalence" else 0.0, kind)
         _, most = self._outside(kind)
-        confirmed = explained and self.thresholds_used > 0 and bool((most[self.used] <= within).all())
+        confirmed = self.thresholds_used > 0 and bool((most[self.used] <= self.tolerance).all())
         return REFUTED if refuted else CONFIRMED if confirmed else INCONCLUSIVE
 
     def excludes(self, allowed: float, kind: str = "equality") -> bool:
@@ -304,13 +272,6 @@ class AbstractComparison(Printed):
             *([("your functions", f"in {self.precision}")] if self.precision else []),
             ("failure probability", shown_risk(self.failure_probability)),
         ]
-        if self.finite_size is not None:
-            lines.append(
-                ("finite size", f"gaps up to {ceiling(self.finite_size)} probits are allowed, as stated")
-            )
-        if self.law_contradicted is not None:
-            result = "CONTRADICTED by the games: law or game is wrong" if self.law_contradicted else "agrees"
-            lines.append(("exact law of this size", result))
         if self.verdict == INCONCLUSIVE and (needed := self.games_to_confirm()) is not None:
             lines.append(("games to confirm", f"about {needed:,} per world, if the claim is true"))
         return lines
@@ -332,10 +293,9 @@ class Comparison(AbstractComparison):
         anytime: whether the intervals hold at every number of games at once.
 
     Examples:
-        >>> from mipsim.bands import compare_counts
-        >>> from mipsim.tradeoff import GaussianTradeOff
-        >>> counts = [50000, 15866], 10**5, [15866, 50000], 10**5
-        >>> result = compare_counts(*counts, GaussianTradeOff(1.0), tolerance=0.05)
+        >>> import mipsim as mi
+        >>> curve = mi.EmpiricalTradeOff([0, 1], [50000, 15866], 10**5, [15866, 50000], 10**5)
+        >>> result = curve.compare(mi.GaussianTradeOff(1.0), tolerance=0.05)
         >>> result.verdict, [round(end, 2) for end in result.interval]
         ('CONFIRMED', [-0.03, 0.03])
     """
@@ -353,9 +313,9 @@ class Comparison(AbstractComparison):
             weaker: where he may be seen to be weaker.
 
         Examples:
-            >>> from mipsim.bands import compare_counts
-            >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> result = compare_counts([50_000, 900], 10**5, [15_866, 85_000], 10**5, GaussianTradeOff(1.0), tolerance=0.1)
+            >>> import mipsim as mi
+            >>> curve = mi.EmpiricalTradeOff([0, 2], [50_000, 900], 10**5, [15_866, 85_000], 10**5)
+            >>> result = curve.compare(mi.GaussianTradeOff(1.0), tolerance=0.1)
             >>> first = np.array([True, False])
             >>> result.verdict, result.at_thresholds(first, first).verdict
             ('REFUTED', 'CONFIRMED')
@@ -380,8 +340,6 @@ class Comparison(AbstractComparison):
     def _meaning(self, kind: str) -> str:
         """What a confirmation of this kind states, in words."""
         low, high = self.alpha_range
-        most = max(self.tolerance, self.finite_size or 0.0) if kind in _DIFFERS else self.tolerance
-        size = ", at this size" if kind == "limit" else ""
         many = self.thresholds_used
         where = (
             f"an observed FPR of {low:.3g}"
@@ -389,7 +347,7 @@ class Comparison(AbstractComparison):
             else f"{many} observed FPRs from {floor(low, 3)} to {ceiling(high, 3)}"
         )
         return (
-            f"at {where}, this attack {_DIFFERS.get(kind, 'differs from')} the claim by {at_most(most)} probits{size}; "
+            f"at {where}, this attack {_DIFFERS.get(kind, 'differs from')} the claim by {at_most(self.tolerance)} probits; "
             f"{self._wrong()}. Other FPRs and other attacks are not covered"
         )
 
@@ -439,7 +397,7 @@ class OrderingComparison(AbstractComparison):
             confirmation is about.
         interval: the outermost ends over the used cells, each of which alone has the failure probability.
         detectable: of a tested threshold; inf at the cells, since they refute nothing.
-        requested_kind: an entry of `BETWEEN_CURVES`.
+        kind: an entry of `BETWEEN_CURVES`.
         independent: whether the games of the two curves were declared independent.
     """
 
@@ -454,9 +412,9 @@ class OrderingComparison(AbstractComparison):
         Raises:
             ValueError: for an equality where an order was claimed: the ends at the thresholds are those of a single direction.
         """
-        if choice("kind", kind, tuple(BETWEEN_CURVES)) == "equality" != self.requested_kind:
+        if choice("kind", kind, tuple(BETWEEN_CURVES)) == "equality" != self.kind:
             raise ValueError(
-                f"kind is 'equality', but this comparison is of {self.requested_kind!r}; it must be made for an equality"
+                f"kind is 'equality', but this comparison is of {self.kind!r}; it must be made for an equality"
             )
         return super().verdict_for(kind)
 

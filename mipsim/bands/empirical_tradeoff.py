@@ -585,7 +585,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         *,
         kind: str | None = None,
         least_rate: float = _LEAST_RATE,
-        finite_size: object = None,
     ) -> Comparison: ...
 
     @overload
@@ -606,10 +605,9 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         *,
         kind: str | None = None,
         least_rate: float = _LEAST_RATE,
-        finite_size: object = None,
         independent: bool = False,
     ) -> Comparison | OrderingComparison:
-        """Compare the curve with a claimed curve, see `mipsim.bands.compare_counts`, or against that of another attack.
+        """Compare the curve with a claimed curve or with that of another attack.
 
         Two played curves are held against each other by `mipsim.bands.compare_curves`: is this attack no weaker than the other
         ("ordering", the default), no stronger ("upper_bound_on_power"), or the same ("equality")? Their games may be the same ones, unless you say `independent`.
@@ -618,11 +616,10 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             claim: the claimed trade-off function, or a played curve; many thresholds (1024) tell two of these apart best.
             tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
             kind: what the claim says: "equality", "upper_bound_on_power" (no attacker is stronger), "ordering" (this attacker is
-                no weaker) or "limit"; by default "equality", or "limit" with a `finite_size`.
+                no weaker) or "equivalence" (equal to the tolerance); by default "equality". A true bound is refuted as an equality
+                wherever the attacker is weaker.
             least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in
-                [0, 0.5); rarer ones can only refute. 0 asks for all, and needs many more games.
-            finite_size: for a limit: a proven bound of the gap at the size that was played, in probits, or the exact law
-                of that size, a trade-off function or a pair that brackets it.
+                [0, 0.5); rarer ones can only refute. All intervals are simultaneous, so that the choice costs nothing. 0 asks for all, and needs many more games.
             independent: for two played curves: whether their games are independent, as those of runs with different seeds are; then
                 fewer games confirm.
 
@@ -644,8 +641,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
               failure probability  0.001
         """
         if isinstance(claim, EmpiricalTradeOff):
-            if finite_size is not None:
-                raise ValueError("finite_size is given, but claim is a played curve; it must be None then")
             requested = "ordering" if kind is None else choice("kind", kind, tuple(BETWEEN_CURVES))
             margin = LARGEST if tolerance is None else tolerance
             result = compare_curves(
@@ -664,7 +659,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             failure_probability=1.0 - self.confidence,
             tolerance=tolerance,
             least_rate=least_rate,
-            finite_size=finite_size,
             kind=kind,
             mixed=self._mixed,
         )

@@ -188,7 +188,7 @@ def compare_curves(
         alpha=alpha,
         tested=tested,
         independent=independent,
-        requested_kind=kind,
+        kind=kind,
         games=min(rates.games for c in (item, two) for rates in (c.out, c.inside)),
     )
 

@@ -30,7 +30,7 @@ class Until:
 
     Attributes:
         claim: the claimed trade-off function.
-        kind: what it says, as in `mipsim.bands.compare_counts`; by default "equality".
+        kind: what it says, as in `EmpiricalTradeOff.compare`; by default "equality".
         tolerance: what counts as equal, in probits, > 0; by default the smaller of 0.02 and 2% of the claim's mu.
         confidence: of the verdict, in [0.5, 1).
         least_rate: a confirmation is about thresholds whose error rates lie between this and 1 minus this, in [0, 0.5).
@@ -43,7 +43,7 @@ class Until:
         >>> mi.Until(mi.GaussianTradeOff(1.0), kind="equal")
         Traceback (most recent call last):
         ...
-        ValueError: kind is 'equal'; allowed: equality, equivalence, limit, upper_bound_on_power, ordering; did you mean equality or equivalence?
+        ValueError: kind is 'equal'; allowed: equality, equivalence, upper_bound_on_power, ordering; did you mean equality or equivalence?
     """
 
     claim: AbstractTradeOff

@@ -149,16 +149,6 @@ def test_every_number_of_a_curve_is_wider() -> None:
     assert "at every number of games at once" in str(anytime)
 
 
-def test_an_exact_law_of_this_size_is_held_against_the_counts() -> None:
-    counts = [50_000], 100_000, [15_866], 100_000
-    curve = EmpiricalTradeOff([0], *counts, earlier_counts=np.zeros((4, 1)))
-    right, wrong = (
-        curve.compare(GaussianTradeOff(1.0), 0.1, finite_size=GaussianTradeOff(mu)) for mu in (1.0, 1.05)
-    )
-    assert (right.verdict, right.law_contradicted) == ("CONFIRMED", False)
-    assert (wrong.verdict, wrong.law_contradicted) == ("INCONCLUSIVE", True)
-
-
 def test_the_band_is_simultaneous_with_the_mixture_of_each_world() -> None:
     out, inside = rates([300.0, 500.0], 1000, [500.0, 300.0], 1000)
     band = anytime_band(out, inside, 0.01)
