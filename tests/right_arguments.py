@@ -199,7 +199,6 @@ CALLS: Calls = [
     (mi.NormNoise, {"base": MEAN, "scale": 1.0, "coordinate_scale": 1.0, "moment": 2.0, "radius": "gamma"}),
     (mi.PoissonSubsampled, {"base": MEAN, "sampling_rate": 0.5}),
     (mi.Subsampled, {"base": MEAN, "sampling_rate": 0.5}),
-    (mi.RandomizedResponse, {"point": [1.0, 2.0], "epsilon": 1.0, "delta": 0.0}),
     (mi.SGDStep, {"clip": 1.0, "noise_multiplier": 1.0}),
     (mi.RandomTarget, {"mechanism": MEAN, "data": LAW, "n": 5}),
     (mi.RelaxedThreat, {"query": _summed, "records": [[0.0], [1.0]], "record": [2.0], "noise": mi.Gaussian(0.0, 1.0, d=1), "sampling_rate": 1.0, "shadows": 0}),

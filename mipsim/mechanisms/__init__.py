@@ -6,7 +6,6 @@ from mipsim.mechanisms.function import FunctionMechanism
 from mipsim.mechanisms.mean import EmpiricalMean
 from mipsim.mechanisms.noise import GaussianNoise, LaplaceNoise
 from mipsim.mechanisms.norm_noise import NormNoise
-from mipsim.mechanisms.response import RandomizedResponse
 from mipsim.mechanisms.sgd_step import SGDStep
 from mipsim.mechanisms.subsample import PoissonSubsampled, Subsampled
 from mipsim.mechanisms.z_estimator import AbstractZEstimator, LeastSquares, LogisticRegression, Median
@@ -24,7 +23,6 @@ __all__ = [
     "Median",
     "NormNoise",
     "PoissonSubsampled",
-    "RandomizedResponse",
     "SGDStep",
     "Subsampled",
 ]

@@ -91,14 +91,6 @@ MEMBERS: dict[str, tuple[mi.AbstractMechanism, np.ndarray, Formula]] = {
         mi.SGDStep(2.0, 1.5), X,
         lambda rng, x, m: clipped(x, 2.0).mean(axis=0) + rng.normal(0.0, 1.5 * 2.0 / len(x), (m, 2)),
     ),
-    "RandomizedResponse": (
-        mi.RandomizedResponse([2.0, 5.0], 1.0, 0.1), X,
-        lambda rng, x, m: rng.choice([1.0, 2.0, 3.0], (m, 1), p=[0.9 / (1 + np.e), 0.9 * np.e / (1 + np.e), 0.1]),
-    ),
-    "RandomizedResponse, absent": (
-        mi.RandomizedResponse([9.0, 9.0], 1.0, 0.1), X,
-        lambda rng, x, m: rng.choice([0.0, 1.0, 2.0], (m, 1), p=[0.1, 0.9 * np.e / (1 + np.e), 0.9 / (1 + np.e)]),
-    ),
     "FunctionMechanism": (
         mi.FunctionMechanism(lambda key, x: jnp.max(x, axis=0)), X, lambda rng, x, m: np.sort(x, axis=0)[-1]
     ),

@@ -1,5 +1,7 @@
 """The routes that a game offers, what the attacker sees, and the subset game against enumeration."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -51,13 +53,17 @@ def test_two_records_are_enough_and_equal_rows_are_different_records():
 
 def test_games_find_the_enumerated_eta():
     """Randomised response about the target: bands at 1e-9 hold the exact eta, and not the eta of another epsilon."""
-    answer, wrong = (mi.RandomizedResponse([0.0], epsilon, 0.1) for epsilon in (1.5, 3.0))
+
+    def answer(key: Any, records: Any) -> Any:
+        truth = (records == 0.0).any()
+        return jnp.where(jax.random.uniform(key) < 1.0 / (1.0 + jnp.exp(-1.5)), truth, ~truth) * 1.0
+
     game = mi.Subset(answer, np.arange(4.0)[:, None], target=0)
-    counts = mi.play(game, lambda target, output: output, 20_000, edges=[0.5, 1.5, 2.5], progress=False)
+    counts = mi.play(game, lambda target, output: output, 20_000, edges=[0.5], progress=False)
     low, high = counts.tradeoff(confidence=1 - 1e-9).advantage_interval()
     eta, other = (
-        finite_eta(np.array([of.law(bool(flags[0])) for flags in half_subsets(4)]), 4)[0]
-        for of in (answer, wrong)
+        finite_eta(np.array([[1 - p, p] if flags[0] else [p, 1 - p] for flags in half_subsets(4)]), 4)[0]
+        for p in 1.0 / (1.0 + np.exp([-1.5, -3.0]))
     )
     assert low <= 2 * eta <= high
     assert not low <= 2 * other <= high
