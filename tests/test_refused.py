@@ -18,7 +18,6 @@ from mipsim import bands as public_bands
 from mipsim import nn as public_nn
 from mipsim import referee, theory
 from mipsim import tradeoff as public_tradeoff
-from mipsim.attacks.influence import InfluenceScore
 from mipsim.audits.claims import read_claim
 from mipsim.audits.designs import choose_from_clusters
 from mipsim.audits.one_run import OneRun
@@ -27,7 +26,7 @@ from mipsim.bands.compare import compare_rates
 from mipsim.distributions.binomial_table import binomial_table
 from mipsim.distributions.transforms import CoordinateClip
 from mipsim.engine.play_many import ManyHistogram, play_many, play_targets
-from mipsim.mechanisms.expansion import Expansion, logistic_expansion, median_expansion
+from mipsim.mechanisms.expansion import Expansion, logistic_expansion
 from mipsim.mechanisms.release import NoiseLaw
 from mipsim.mechanisms.z_estimator import LeastSquares, LogisticRegression
 from mipsim.referee import limit_verdict
@@ -193,14 +192,12 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.play(mi.Subset(mi.EmpiricalMean(), ROWS, 0), mi.ScalarProduct(np.zeros(2)), 10, fidelity="sufficient", progress=False), "fidelity is 'sufficient', but EmpiricalMean of Empirical data has no exact law"),
     (lambda: mi.Subset(mi.EmpiricalMean(), [[1.0], [2.0], [4.0], [8.0]], target=3).exact(mi.ScalarProduct([0.0])), "has no known exact distribution in Subset with EmpiricalMean"),
     (lambda: mi.GLiR(mi.Gaussian(0.0, 1.0), n=1), "n is 1"),
-    (lambda: InfluenceScore(median_expansion([0.0], [1.0]), 5, "wrong"), "reading"),  # pyright: ignore[reportArgumentType]
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 0.0), "scale is 0"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 0.0]), "coordinate_scale is"),
     (lambda: mi.NormNoise(mi.EmpiricalMean(), 1.0, radius="cauchy"), "radius is 'cauchy'"),
     (lambda: mi.Subset(mi.NormNoise(mi.EmpiricalMean(), 1.0, coordinate_scale=[1.0, 2.0]), [[0.0], [1.0]], 0), r"coordinate_scale has shape \(2,\)"),
     (lambda: LogisticRegression(steps=0), "steps"),
     (lambda: mi.FixedTarget(LeastSquares(), mi.Gaussian([0.0], [1.0]), 5, [0.0]), "records have dimension 1"),
-    (lambda: median_expansion([0.0], [0.0]), "density"),
     (lambda: logistic_expansion([[-1.0, 0.0], [1.0, 1.0], [2.0, 1.0], [-2.0, 0.0]]), "separable"),
     (lambda: Expansion([0.0], [[0.0]], [[1.0]], lambda record: record), "derivative is singular"),
     (lambda: mi.DiscreteGaussianNoise(mi.EmpiricalMean(), deviation=0.001, step=1.0), r"^deviation is 0.001; it must be a finite number in \[0.03, 10000\]$"),
@@ -433,7 +430,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.SGDStep(0.0, 1.0), r"clip is 0.0; it must be a finite number in \(0, inf\)"),
     (lambda: mi.SGDStep(1.0, -0.5), r"noise_multiplier is -0.5; it must be a finite number in \[0, inf\)"),
     (lambda: mi.SGDStep(np.inf, 1.0), "noise_multiplier is 1 with clip = inf; .* must be 0 there"),
-    (lambda: mi.SGDStep.with_noise_std(np.inf, 0.1, 10), "clip is inf; it must be a finite number"),
     (lambda: mi.SGDStep(1.0, 1.0).rows(1), "n is 1; it must be a whole number >= 2"),
     (lambda: mi.GaussianNoise(MEAN, -0.1), "record_deviation is -0.1; noise must be >= 0"),
     (lambda: mi.GaussianNoise(MEAN, np.eye(2)), r"record_deviation has shape \(2, 2\); it must be a number or a vector"),

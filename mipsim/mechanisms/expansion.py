@@ -1,9 +1,9 @@
-"""The first-order expansion of Z-estimators: influence function, covariance and leakage score.
+"""The first-order expansion of Z-estimators: influence function and covariance.
 
 A Z-estimator is a zero of theta -> (1/n) sum_i psi_theta(X_i). With V the derivative of theta -> E psi_theta(X) at its
 zero theta_0, thetahat - theta_0 = (1/n) sum_i I(X_i) + o_p(n^-1/2), where I(x) = -V^-1 psi_theta0(x) has mean 0 and
-covariance Sigma = V^-1 E[psi psi'] V^-T. For the median of a density f, V = -2 f(theta_0); for least squares
-V = -E[x x'].
+covariance Sigma = V^-1 E[psi psi'] V^-T.
+For least squares V = -E[x x'].
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mipsim._precision import exact_scope, in_float64
-from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor, sample_size
+from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.mechanisms.z_estimator import LogisticRegression, design
 
@@ -27,9 +27,9 @@ class Expansion(eqx.Module):
 
     Source: van der Vaart (1998), theorem 5.21; Azize & Basu (2025), equation 7.
 
-    >>> median = median_expansion([0.0], [0.5])
-    >>> print(median.influence(np.array([3.0])), median.covariance, median.leakage([3.0], n=100))
-    [1.] [[1.]] 0.01
+    >>> median = Expansion([0.0], [[-1.0]], [[1.0]], jnp.sign)
+    >>> print(median.influence(np.array([3.0])), median.covariance)
+    [1.] [[1.]]
     """
 
     theta: np.ndarray  # theta_0, shape (k,)
@@ -62,13 +62,6 @@ class Expansion(eqx.Module):
         inverse = np.linalg.inv(self.derivative)
         return inverse @ self.spread @ inverse.T
 
-    def leakage(self, target: object, n: int) -> float:
-        """The leakage score m = (1/n) I(z)' Sigma^-1 I(z), a number without unit."""
-        sample_size(n)
-        with exact_scope():
-            point = np.asarray(self.influence(jnp.asarray(finite_vector("target", target))), np.float64)
-        return float(point @ np.linalg.solve(self.covariance, point) / n)
-
 
 def mean_expansion(data: AbstractDistribution) -> Expansion:
     """The empirical mean: psi = x - theta, V = -1, Sigma = C."""
@@ -77,47 +70,28 @@ def mean_expansion(data: AbstractDistribution) -> Expansion:
     return Expansion(mean, -np.eye(mean.shape[0]), spread, lambda record: record - jnp.asarray(mean))
 
 
-def median_expansion(median: object, density: object) -> Expansion:
-    """The coordinatewise median of independent coordinates: psi = sign(x - theta), V = -2 f(theta_0), E psi^2 = 1.
-    `median`: theta_0, shape (d,); `density`: f at the median of each coordinate, shape (d,), > 0.
-
-    Source: van der Vaart (1998), example 5.24.
-
-    >>> print(median_expansion([1.0, 2.0], [0.5, 0.25]).covariance)
-    [[1. 0.]
-     [0. 4.]]
-    """
-    centre = finite_vector("median", median)
-    height = finite_vector("density", density, centre.shape[0])
-    if (height <= 0).any():
-        raise ValueError(f"density is {height.min():g} at some coordinate; it must be > 0 at every median")
-    eye = np.eye(centre.shape[0])
-    return Expansion(centre, -2.0 * height * eye, eye, lambda record: jnp.sign(record - jnp.asarray(centre)))
-
-
-def least_squares_expansion(population: object, intercept: bool = True) -> Expansion:
+def least_squares_expansion(population: object) -> Expansion:
     """Least squares on rows sampled from a population of records (x, y), all moments being averages over its rows.
-    `population`: shape (N, p + 1), the rows (x, y), with neither design nor spread singular; `intercept`: as in
-    `LeastSquares`.
+    `population`: shape (N, p + 1), the rows (x, y), with neither design nor spread singular.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - x' theta).
 
-    >>> rows = [[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]]
-    >>> expansion = least_squares_expansion(rows, intercept=False)
-    >>> print(expansion.theta, expansion.derivative, expansion.covariance)
-    [1.] [[-1.]] [[1.]]
+    >>> expansion = least_squares_expansion([[-1.0, 0.0], [-1.0, -2.0], [1.0, 2.0], [1.0, 0.0]])
+    >>> print(expansion.theta.round(9) + 0.0, expansion.covariance.round(9) + 0.0)
+    [0. 1.] [[1. 0.]
+     [0. 1.]]
     """
-    x, y = _split(population, intercept)
+    x, y = _split(population)
     theta = np.linalg.lstsq(x, y)[0]
-    return _regression(x, y - x @ theta, theta, -x.T @ x / len(y), intercept, lambda fitted: fitted)
+    return _regression(x, y - x @ theta, theta, -x.T @ x / len(y), lambda fitted: fitted)
 
 
-def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
+def logistic_expansion(population: object) -> Expansion:
     """Logistic regression on rows sampled from a population of records (x, y), y in {0, 1}.
 
     theta_0 is the population's own maximum; V = -E[x x' p (1 - p)], p = 1/(1 + exp(-x' theta_0)).
 
-    `population`: shape (N, p + 1), the rows (x, y); not separable; `intercept`: as in `LogisticRegression`.
+    `population`: shape (N, p + 1), the rows (x, y); not separable.
 
     Source: van der Vaart (1998), theorem 5.21, at psi = x (y - p).
 
@@ -125,32 +99,32 @@ def logistic_expansion(population: object, intercept: bool = True) -> Expansion:
     >>> print(logistic_expansion(rows).theta.round(4))
     [0.     0.6931]
     """
-    x, y = _split(population, intercept)
+    x, y = _split(population)
     with exact_scope():
-        fits = (LogisticRegression(intercept, k).estimate(jnp.asarray(population)) for k in (25, 26))
+        fits = (LogisticRegression(k).estimate(jnp.asarray(population)) for k in (25, 26))
         theta, later = (np.asarray(fit, np.float64) for fit in fits)
     # Where there is no maximum every Newton step is of the same length.
     if not np.allclose(theta, later, rtol=1e-6, atol=1e-9):
         raise ValueError("population is separable; a logistic regression needs a population that is not")
     fitted = 1.0 / (1.0 + np.exp(-x @ theta))
     derivative = -(x * (fitted * (1 - fitted))[:, None]).T @ x / len(y)
-    return _regression(x, y - fitted, theta, derivative, intercept, jax.nn.sigmoid)
+    return _regression(x, y - fitted, theta, derivative, jax.nn.sigmoid)
 
 
-def _split(population: object, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+def _split(population: object) -> tuple[np.ndarray, np.ndarray]:
     records = finite_matrix("population", population)
     if records.shape[1] < 2:
         raise ValueError(f"population has {records.shape[1]} column; it must hold rows (x, y)")
     with exact_scope():
-        x, y = design(jnp.asarray(records), intercept)
+        x, y = design(jnp.asarray(records))
         return np.asarray(x, np.float64), np.asarray(y, np.float64)
 
 
 def _regression(
-    x: np.ndarray, residual: np.ndarray, theta: np.ndarray, derivative: np.ndarray, intercept: bool, link: Map
+    x: np.ndarray, residual: np.ndarray, theta: np.ndarray, derivative: np.ndarray, link: Map
 ) -> Expansion:
     def psi(record: Array) -> Array:
-        row, value = design(record[None, :], intercept)
+        row, value = design(record[None, :])
         return row[0] * (value[0] - link(row[0] @ jnp.asarray(theta)))
 
     scaled = x * residual[:, None]

@@ -20,7 +20,7 @@ class SGDStep(AbstractMechanism):
     The records are the gradients of the n examples of the batch, a gradient per row; a game's target is the gradient of the
     target example. The noise has the convention of DP-SGD: its standard deviation is noise_multiplier x clip on the
     SUM of the clipped gradients, hence noise_multiplier x clip / n on the mean that is released. Leemann's tau is that
-    of the mean: `noise_std(n)` gives it and `with_noise_std` takes it.
+    of the mean: `noise_std(n)` gives it.
 
     A batch sampled from a larger data set is `Subsampled(SGDStep(...), sampling_rate)`.
 
@@ -53,31 +53,9 @@ class SGDStep(AbstractMechanism):
                 "0 there: use GaussianNoise(SGDStep(inf, 0), record_deviation)"
             )
 
-    @classmethod
-    def with_noise_std(cls, clip: float, noise_std: float, n: int) -> "SGDStep":
-        """The step of finite `clip` whose released mean of n >= 2 gradients has noise of standard deviation `noise_std` >= 0, Leemann's tau.
-
-        Examples:
-            >>> SGDStep.with_noise_std(2.0, 0.1, 100).noise_multiplier
-            5.0
-        """
-        bound = number("clip", clip, 0.0, low_open=True)
-        return cls(bound, number("noise_std", noise_std, 0.0) * sample_size(n) / bound)
-
     def noise_std(self, n: int) -> float:
         """Standard deviation tau of the noise in every coordinate of the released mean of n gradients."""
         return self.noise_multiplier * self.clip / sample_size(n) if self.noise_multiplier else 0.0
-
-    def effective_n(self, n: int) -> float:
-        """The size n + tau^2 n^2 / C^2 = n + noise_multiplier^2 of the batch that would hide as much without noise.
-
-        Source: Leemann, Pawelczyk & Kasneci (2023), theorem 5.1.
-
-        Examples:
-            >>> SGDStep(1.0, 3.0).effective_n(100)
-            109.0
-        """
-        return sample_size(n) + self.noise_multiplier**2
 
     def release(self, key: PRNGKeyArray, records: Float[Array, "n d"]) -> Float[Array, " d"]:
         norm = jnp.linalg.norm(records, axis=1)

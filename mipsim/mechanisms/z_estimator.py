@@ -1,14 +1,13 @@
 """Z-estimators as mechanisms: the median, least squares and logistic regression."""
 
 from abc import abstractmethod
-from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from mipsim._validation import flag, sample_size, whole
+from mipsim._validation import sample_size, whole
 from mipsim.mechanisms.base import AbstractMechanism
 
 
@@ -53,8 +52,7 @@ class Median(AbstractZEstimator):
 class LeastSquares(AbstractZEstimator):
     """Ordinary least squares: psi_theta(x, y) = x (y - x' theta). A record is a row (x_1, ..., x_p, y).
 
-    Args:
-        intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
+    A constant 1 stands before the x of every record: theta begins with the intercept.
 
     Source: van der Vaart (1998), chapter 5.
 
@@ -64,23 +62,21 @@ class LeastSquares(AbstractZEstimator):
         [1. 2.]
     """
 
-    intercept: bool = eqx.field(static=True, default=True, converter=partial(flag, "intercept"))
-
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        x, y = design(records, self.intercept)
+        x, y = design(records)
         return jnp.linalg.solve(x.T @ x, x.T @ y)
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        return _coefficients(dimension, self.intercept)
+        return _coefficients(dimension)
 
 
 class LogisticRegression(AbstractZEstimator):
     """Maximum likelihood for P(y = 1 | x) = 1/(1 + exp(-x' theta)), by Newton steps from 0.
 
-    psi_theta(x, y) = x (y - 1/(1 + exp(-x' theta))). A record is a row (x_1, ..., x_p, y) with y in {0, 1}.
+    psi_theta(x, y) = x (y - 1/(1 + exp(-x' theta))). A record is a row (x_1, ..., x_p, y) with y in {0, 1}; theta begins with the
+    intercept.
 
     Args:
-        intercept: put a constant 1 before the x of every record; theta then begins with the intercept.
         steps: Newton steps, >= 1. Eight reach rounding error where a maximum exists; separable records have none, and
             theta then grows with every step.
 
@@ -92,15 +88,13 @@ class LogisticRegression(AbstractZEstimator):
         [0.     0.6931]
     """
 
-    intercept: bool = eqx.field(static=True)
     steps: int = eqx.field(static=True)
 
-    def __init__(self, intercept: bool = True, steps: int = 8) -> None:
-        self.intercept = flag("intercept", intercept)
+    def __init__(self, steps: int = 8) -> None:
         self.steps = whole("steps", steps, 1)
 
     def estimate(self, records: Float[Array, "n d"]) -> Float[Array, " k"]:
-        x, y = design(records, self.intercept)
+        x, y = design(records)
 
         def step(_: int, theta: Array) -> Array:
             fitted = jax.nn.sigmoid(x @ theta)
@@ -110,16 +104,16 @@ class LogisticRegression(AbstractZEstimator):
         return jax.lax.fori_loop(0, self.steps, step, jnp.zeros(x.shape[1], x.dtype))
 
     def output_shape(self, dimension: int) -> tuple[int, ...] | None:
-        return _coefficients(dimension, self.intercept)
+        return _coefficients(dimension)
 
 
-def design(records: Float[Array, "n d"], intercept: bool) -> tuple[Float[Array, "n k"], Float[Array, " n"]]:
-    """Split rows (x, y) into the design matrix, a column of ones first if `intercept`, and y."""
+def design(records: Float[Array, "n d"]) -> tuple[Float[Array, "n k"], Float[Array, " n"]]:
+    """Split rows (x, y) into the design matrix, a column of ones first, and y."""
     x, y = records[:, :-1], records[:, -1]
-    return (jnp.hstack([jnp.ones_like(x[:, :1]), x]) if intercept else x), y
+    return jnp.hstack([jnp.ones_like(x[:, :1]), x]), y
 
 
-def _coefficients(dimension: int, intercept: bool) -> tuple[int]:
+def _coefficients(dimension: int) -> tuple[int]:
     if dimension < 2:
         raise ValueError(f"records have dimension {dimension}; a regression needs rows (x, y) of at least 2")
-    return (dimension - 1 + intercept,)
+    return (dimension,)
