@@ -522,32 +522,6 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         """
         return conversions.least_mu(self)
 
-    def mu_and_regret(self) -> tuple[float, float]:
-        """`least_mu()`, and what reporting it gives away: inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}.
-
-        The regret is 0 for a Gaussian curve; with an infinite mu, G_mu is the curve 0.
-
-        Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning".
-
-        Examples:
-            >>> from mipsim.tradeoff import LaplaceTradeOff
-            >>> [round(value, 4) for value in LaplaceTradeOff(1.0).mu_and_regret()]
-            [1.0301, 0.037]
-        """
-        mu, regret = self.mu_and_regret_bounds()
-        return mu[1], regret[1]
-
-    def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """((lower, upper) bound of mu, (lower, upper) bound of the regret) of `mu_and_regret()`.
-
-        Examples:
-            >>> from mipsim.tradeoff import GaussianTradeOff
-            >>> GaussianTradeOff(1.0).mu_and_regret_bounds()[0]
-            (1.0, 1.0)
-        """
-        mu = self.least_mu_bounds()
-        return mu, conversions.regret(self, mu)
-
     def compare(
         self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
     ) -> ExactComparison:

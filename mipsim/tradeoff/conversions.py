@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from mipsim._budget import noted
-from mipsim._roots import crossing
 from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered, probit_of_log, raised
 from mipsim.tradeoff.partition import GRID, Corners, Enclosed, Partition
 
@@ -22,7 +20,6 @@ _NARROW, _NARROW_OF_OTHERS = (
 _TOGETHER = 32  # queries that refine the same set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
 _AREA_ENDS = 6.5  # probits of FPRs between which it is looked for: beyond lies less than 1e-10 of the area
-_REGRET = 1e-9
 _SLACK = 8.0 * EPS
 
 
@@ -214,57 +211,3 @@ def _tail(curve: Enclosed, points: Corners) -> np.ndarray:
     at_last = least / 37.0 * 1.01
     zero = np.isneginf(points.log_fpr)
     return np.where(zero, np.where(np.isneginf(points.log_tpr), -np.inf, at_zero), at_last)
-
-
-def regret(curve: Enclosed, mu: tuple[float, float]) -> tuple[float, float]:
-    """Bounds of inf{k >= 0 : f(a + k) - k <= G_mu(a) for all a}, for a mu between bounds.
-
-    From each point of the curve, the distance to G_mu along (-1, -1); from point to point it changes by no more than the
-    path between them.
-
-    Source: Gomez et al. (2026), "Gaussian DP for reporting differential privacy guarantees in machine learning".
-
-    >>> from mipsim.tradeoff import LaplaceTradeOff
-    >>> [round(bound, 4) for bound in regret(LaplaceTradeOff(1.0), (1.030064, 1.030064))]
-    [0.037, 0.037]
-    """
-    points = Partition(curve)
-    while True:
-        fpr = np.exp(points.log_fpr)
-        safe, sure = np.exp(points.bounds.log_fnr_high), np.exp(points.bounds.log_fnr_low)
-        low = float(_shortfall(fpr, sure, mu[0]).max())
-        at = _shortfall(fpr, safe, mu[1])
-        path = np.diff(fpr) + (safe[:-1] - safe[1:])
-        between = 0.5 * (at[1:] + at[:-1] + path)
-        if points.convex and math.isfinite(mu[1]):
-            between = np.minimum(between, _between_chords(fpr, safe, at, mu[1]))
-        high = float(max(at.max(), between.max())) + 1e-14
-        if high - low <= _REGRET or not points.split(between > max(low, float(at.max())) + _REGRET):
-            return noted("the regret of mu", (max(0.0, low - 1e-14), min(1.0, high)))
-
-
-def _between_chords(fpr: np.ndarray, fnr: np.ndarray, at: np.ndarray, mu: float) -> np.ndarray:
-    """The largest shortfall on each chord of a convex curve: G_mu lies above its tangents at both ends' feet."""
-    along, across = fpr - fnr, fpr + fnr  # axes along the diagonals
-    with np.errstate(all="ignore"):
-        slope = np.tanh(0.5 * mu * (probit_of_log(np.log(np.maximum(fpr - at, 0.0))) + 0.5 * mu))
-        width = np.diff(along)
-        chord = np.diff(across) / width
-        leaving, arriving = 0.5 * (chord - slope[:-1]), 0.5 * (chord - slope[1:])
-        place = (at[1:] - at[:-1] - arriving * width) / (leaving - arriving)
-        place = np.where(np.isfinite(place), np.clip(place, 0.0, width), 0.0)
-        peak = np.maximum(at[:-1] + leaving * place, at[1:] - arriving * (width - place))
-    return np.where(np.isfinite(peak), np.maximum(peak, np.maximum(at[1:], at[:-1])), np.inf)
-
-
-def _shortfall(fpr: np.ndarray, fnr: np.ndarray, mu: float) -> np.ndarray:
-    """The k with G_mu(fpr - k) = fnr - k, >= 0; shape of the rates."""
-    if math.isinf(mu):
-        return np.minimum(fpr, fnr)
-
-    def below(k: np.ndarray) -> np.ndarray:
-        fpr_left, fnr_left = np.clip(fpr[:, None] - k, 0.0, 1.0), fnr[:, None] - k
-        return fnr_left <= np.exp(log_ndtr(-probit_of_log(np.log(fpr_left)) - mu))
-
-    with np.errstate(divide="ignore"):
-        return crossing(below, fpr.size, 0.0, 1.0)[1] * (1.0 - below(np.zeros((fpr.size, 1)))[:, 0])

@@ -89,9 +89,6 @@ class GaussianTradeOff(AbstractTradeOff):
         rounding = 8.0 * EPS + self.slack
         return area * (1.0 - rounding), min(1.0, area * (1.0 + rounding))
 
-    def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        return self.least_mu_bounds(), (0.0, 0.0)
-
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log(Phi(x) - e^epsilon Phi(y)), x and y = -epsilon / mu +- mu / 2, by Mills ratios where that is small.
 

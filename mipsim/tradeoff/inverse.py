@@ -115,9 +115,6 @@ class InverseTradeOff(AbstractTradeOff):
     def least_mu_bounds(self) -> tuple[float, float]:
         return self.inner.least_mu_bounds()  # G_mu is its own inverse
 
-    def mu_and_regret_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        return self.inner.mu_and_regret_bounds()
-
 
 def exchanged(points: Corners) -> Corners:
     """Points of the inverse curve from points of a curve.

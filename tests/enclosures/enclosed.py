@@ -16,7 +16,7 @@ import numpy as np
 
 from mipsim.tradeoff import AbstractTradeOff
 
-from .truth import Atoms, Gaussian, Truth, minimum, mp, mpf
+from .truth import Atoms, Gaussian, Truth, mp, mpf
 
 
 @dataclass
@@ -222,12 +222,6 @@ def _off(truth: Truth, delta: mpf, low: float, high: float) -> Iterator[str]:
 
 def _numbers(curve: AbstractTradeOff, truth: Truth, queries: Queries, held: Held) -> None:
     for name in queries.numbers:
-        if name == "regret":
-            (mu_low, mu_high), (low, high) = curve.mu_and_regret_bounds()
-            held.check("mu", math.nan, (mu_low, mu_high), truth.least_mu())
-            held.check("regret", math.nan, (low, high), lambda: regret(truth))
-            held.safe("mu_and_regret", math.nan, curve.mu_and_regret()[1], high)
-            continue
         bounds = tuple(map(float, getattr(curve, f"{name}_bounds")()))
         if name in ("advantage", "eta"):
             held.check(
@@ -263,17 +257,3 @@ def auc_between(truth: Truth) -> tuple[mpf, mpf]:
         chords += width * (ends[k] + ends[k + 1]) / 2
         tangents += width * truth.curve(middle)[0]
     return 1 - chords, 1 - tangents
-
-
-def regret(truth: Truth) -> mpf:
-    """inf k with f(a + k) - k <= G_mu(a): of a convex curve the largest difference of the Bayes risks."""
-    mu = truth.least_mu()
-    claimed = Gaussian(mu) if mu < mp.inf else None
-
-    def lost(odds: mpf) -> mpf:
-        prior = 1 / (1 + mp.exp(odds))
-        return (claimed.risk(prior) if claimed else 0) - truth.risk(prior)
-
-    grid = [mpf(k) / 4 for k in range(-120, 121)]
-    at = min(range(len(grid)), key=lambda k: lost(grid[k]))
-    return max(mpf(0), -minimum(lost, grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], 80))

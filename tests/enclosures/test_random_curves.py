@@ -19,10 +19,7 @@ from .curves import (
     Rng,
     choice_of,
     compositions,
-    gaussian,
-    laplace,
     magnitude,
-    mild_gaussian,
     operated,
     walk,
 )
@@ -133,12 +130,4 @@ def test_inverses_of_compositions(seed: int) -> None:
     nothing_missed(
         Case(curve.inverse(), truth.reversed, f"inverse of {words}"),
         Queries.sampled(rng, 2, numbers=TRANSFORMS),
-    )
-
-
-@pytest.mark.parametrize("seed", seeds(2, 40))
-def test_mu_and_regret(seed: int) -> None:
-    rng = rng_of(seed)
-    nothing_missed(
-        choice_of(rng, [*POLYGONS, mild_gaussian, laplace, gaussian]), Queries.at(numbers=("regret",))
     )
