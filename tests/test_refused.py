@@ -308,7 +308,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: izzo.noise_constant(0.0, 2.0), "eta is 0"),
     (lambda: izzo.noise_constant(0.1, 0.0), "moment is 0"),
     (lambda: izzo.epsilon_from_eta(0.5), "eta is 0.5"),
-    (lambda: izzo.corollary_10_eta(1.0, 0), "dimension is 0"),
+    (lambda: izzo.corollary_10_interval(1.0, 0), "dimension is 0"),
     (lambda: izzo_example.sensitivity(1), "n is 1"),
     (lambda: izzo_example.special_sum(4, "maybe"), "reading is 'maybe'"),
     (lambda: kaissis.averaged_noncentrality([1.0, -1.0], [1.0, 1.0]), "sensitivities"),

@@ -33,14 +33,14 @@ def special_sum(n: int, reading: str = "proof") -> float:
     return math.sqrt(size) if choice("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
 
 
-def last_record(n: int, reading: str = "proof") -> float:
-    """x_last = s - (2^(m-1) - 1), the only record that is no power of two.
+def last_record(n: int) -> float:
+    """x_last = s - (2^(m-1) - 1), the only record that is no power of two, in the proof's reading.
 
     Examples:
-        >>> round(last_record(6, "text"), 6)  # sqrt(20) - 3
-        1.472136
+        >>> round(last_record(6), 6)  # 1 / sqrt(20) - 3
+        -2.776393
     """
-    return special_sum(n, reading) - (2 ** (n // 2 - 1) - 1)
+    return special_sum(n) - (2 ** (n // 2 - 1) - 1)
 
 
 def sensitivity(n: int, reading: str = "proof") -> float:

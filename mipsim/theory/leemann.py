@@ -12,31 +12,30 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtr
 
-from mipsim._validation import finite_vector, flag, moments, number, sample_size, whole
+from mipsim._validation import finite_vector, moments, number, sample_size, whole
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
 
 if TYPE_CHECKING:
     from mipsim.distributions.base import AbstractDistribution
 
 
-def gradient_susceptibility(data: AbstractDistribution, gradient: object, centred: bool = True) -> float:
+def gradient_susceptibility(data: AbstractDistribution, gradient: object) -> float:
     """K = ||Sigma^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
 
     Args:
         data: the law of a gradient.
         gradient: theta', shape (d,).
-        centred: whether mu is taken off.
 
     Source: Leemann et al. (2023), theorem 5.1 and algorithm 1, line 9.
 
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Gaussian([1.0, 0.0], [1.0, 4.0])
-        >>> gradient_susceptibility(data, [1.0, 4.0]), gradient_susceptibility(data, [1.0, 4.0], centred=False)
-        (4.0, 5.0)
+        >>> gradient_susceptibility(data, [1.0, 4.0])
+        4.0
     """
     point = finite_vector("gradient", gradient, moments("data", data, "dimension").dimension)
-    return data.mahalanobis_squared(point if flag("centred", centred) else point + data.mean)
+    return data.mahalanobis_squared(point)
 
 
 def effective_rows(n: int, noise_std: float, clip: float) -> float:
@@ -202,15 +201,15 @@ def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: fl
     return clip / n * math.sqrt(max(result.root - n, 0.0))
 
 
-def noise_for_dp(mu: float, n: int, clip: float, replace: bool = True) -> float:
-    """The tau at which a single step of n >= 2 rows is mu-GDP: Delta / mu, with Delta = 2C/n where a record is replaced, C/n
-    where removed.
+def noise_for_dp(mu: float, n: int, clip: float) -> float:
+    """The tau at which a single step of n >= 2 rows is mu-GDP: Delta / mu, with Delta = 2C/n, since a record is
+    replaced.
 
     Source: Dong, Roth & Su (2022), theorem 1.
 
     Examples:
-        >>> noise_for_dp(0.5, 100, 1.0), noise_for_dp(0.5, 100, 1.0, replace=False)
-        (0.04, 0.02)
+        >>> noise_for_dp(0.5, 100, 1.0)
+        0.04
     """
     mu, clip = number("mu", mu, 0.0, low_open=True), number("clip", clip, 0.0, low_open=True)
-    return (2.0 if flag("replace", replace) else 1.0) * clip / (sample_size(n) * mu)
+    return 2.0 * clip / (sample_size(n) * mu)

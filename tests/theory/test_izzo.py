@@ -75,10 +75,10 @@ def by_radius(c: float, dimension: int, law: Any) -> float:
 @pytest.mark.parametrize("dimension", [1, 2, 3, 50, 100_000])
 @pytest.mark.parametrize("c", [0.7, 600.0])
 def test_corollary_10_by_the_angle_and_by_the_radius(dimension, c):
-    seen = izzo.corollary_10_eta(c, dimension)
-    assert seen == pytest.approx(by_radius(c, dimension, stats.expon(scale=c)), rel=1e-6)
+    low, high = izzo.corollary_10_interval(c, dimension)
+    assert low * (1 - 1e-9) <= by_radius(c, dimension, stats.expon(scale=c)) <= high * (1 + 1e-9)
     if dimension > 1:
-        assert seen != pytest.approx(by_radius(c, dimension, stats.gamma(dimension, scale=c)), rel=1e-3)
+        assert not low <= by_radius(c, dimension, stats.gamma(dimension, scale=c)) <= high
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.1, 0.5])
@@ -86,7 +86,6 @@ def test_the_curve_of_mip_has_the_advantage_2_eta(eta):
     curve = izzo.mip_tradeoff(eta)
     grid = np.linspace(0, 1, 101)
     np.testing.assert_allclose(curve.beta(grid), np.maximum(0.0, 1 - grid - 2 * eta), atol=1e-15)
-    assert izzo.mip_tradeoff(eta, slope=1.0).advantage() == pytest.approx(eta)
 
 
 def exact_outputs(n: int, reading: str, digits: int = 60) -> dict[tuple[int, ...], Fraction]:
@@ -142,10 +141,12 @@ def test_the_bounds_of_corollary_10_hold_where_the_number_is_known(dimension, et
     """At M = 2 in every dimension; the bound below is the number itself in dimension 1, and near it where eta is near 1/2."""
     c = izzo.noise_constant(eta, 2.0, izzo.CONSTANT_FROM_2)
     low, high = izzo.corollary_10_bounds(c, dimension, 2.0)
-    assert low <= izzo.corollary_10_eta(c, dimension) * (1 + 1e-9) <= high * (1 + 2e-9)
+    least, most = izzo.corollary_10_interval(c, dimension)
+    assert low <= most
+    assert least <= high
     assert high <= 0.5
     if dimension == 1:
-        assert low == high == pytest.approx(izzo.corollary_10_eta(c, 1), rel=1e-12)
+        assert low == high == least == most
 
 
 @pytest.mark.parametrize("moment", [2.0, 8.0, 100.0, 1000.0])
