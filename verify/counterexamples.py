@@ -16,7 +16,7 @@ from typing import Any
 
 from mipsim._files import replace_file
 from mipsim.referee.defect import Defect
-from mipsim.referee.reporting.wording import for_readers
+from mipsim.referee.replication import Replication
 from verify import statement
 from verify.register import PAPERS, REGISTER, paper_of
 
@@ -65,8 +65,12 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    numbers = (float(second[key]) for key in ("claim", "value", "low", "high"))  # JSON has words for infinity
-    what, stated, true, _ = for_readers(second["what"], *numbers)
+    numbers = {
+        key: float(second[key]) for key in ("claim", "value", "low", "high")
+    }  # JSON has words for infinity
+    what, stated, true, _ = Replication(
+        **{key: second[key] for key in ("what", "how", "one_sided")} | numbers
+    ).for_readers()
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
     cells = (entry["claim"], entry["defect"], what, stated, true, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
@@ -98,21 +102,23 @@ def _between(page: str, name: str, text: str) -> str:
 
 
 def _table(paper: str, stored: Rows) -> str:
+    # A title names the authors of a paper's table, and the number where its words stand; beyond the papers each has its source and its words.
+    field = paper == "field"
     lines = [
         f"These stand: {', '.join(f'`{name}`' for name in _printed(paper) if name not in stored)}.",
         "",
-        "| statement | class | why it fails as printed | a counterexample | what holds |",
-        "|---|---|---|---|---|",
+        f"| statement | class |{' claim |' * field} why it fails | a counterexample | what holds |",
+        f"|---|---|{'---|' * field}---|---|---|",
     ]
     for name, row in stored.items():
         if paper_of(name) == paper:
             item = REGISTER[name]
-            # A title names the authors of a paper's table; beyond the papers each source has its own.
-            number = item.source if paper == "field" else item.source.partition(", ")[2]
+            number = item.source if field else item.source.partition(", ")[2]
+            claim = f" {item.says} |" * field
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
             lines.append(
-                f"| {number} (`{name}`) | {row['class']} | {item.fails} | {what}{size}: {row['stated']} as stated, {row['true']} true | {item.instead} |"
+                f"| {number} (`{name}`) | {row['class']} |{claim} {item.fails} | {what}{size}: {row['stated']} as stated, {row['true']} true | {item.instead} |"
             )
     return "\n".join(lines) + "\n"
 

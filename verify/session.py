@@ -40,7 +40,7 @@ Find = Callable[[str], Statement] | None
 """Looks up a statement by its name in another process; None: no other process can."""
 DEFAULT_OUT = "results/verify"
 WIDTHS = {
-    "statement": 38, "verdict": 12, "broken at": 10, "gap": 30, "interval": 22, "points": 7, "seconds": 7,
+    "statement": 38, "verdict": 12, "fails at": 10, "gap": 30, "interval": 22, "points": 7, "seconds": 7,
 }  # fmt: skip
 """Column of the table -> its width."""
 EVERY = 15.0

@@ -28,9 +28,9 @@ class Defect(StrEnum):
         'right with a condition that is not stated, or is left out where it is used'
         """
         return {
-            Defect.FORMULA: "wrong under its own readings and conditions",
+            Defect.FORMULA: "the formula fails as printed",
             Defect.CONDITION: "right with a condition that is not stated, or is left out where it is used",
-            Defect.WORDING: "a slip of the pen that another line of the paper has right",
+            Defect.WORDING: "a slip of the pen that another line of the same source has right",
             Defect.READING: "false under some readings, right under another",
         }[self]
 
@@ -81,7 +81,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
         wrong, right = statement.slip
         return Diagnosis(
             Defect.WORDING,
-            f"A slip of the pen ({wrong.place}), which another place has right ({right.place})",
+            f"The slip: {wrong.place}. Right: {right.place}",
         )
     readings = readings_of(outcome)
     right = [name for name, verdict in readings.items() if verdict is Verdict.CONFIRMED]
@@ -113,9 +113,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
             and correction.kind.bound <= isinstance(statement.kind, Bound)
         ):
             return Diagnosis(Defect.CONDITION, f"It holds as {correction.kind.grows} grows")
-    return Diagnosis(
-        Defect.FORMULA, "No reading and no condition that was tried restores the formula as printed"
-    )
+    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
 
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:

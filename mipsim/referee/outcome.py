@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -175,14 +176,20 @@ class Outcome:
 
     @property
     def where_broken(self) -> str:
-        """`broken` as part of a sentence: of probes by games it is an estimate. Empty where there are no evenly spread points."""
+        """`broken` as what a sentence says of it: of probes by games it is an estimate. Empty where there are no evenly spread points."""
         if not self.spread[1]:
             return ""
         probed = not any(item.sampled for item in self.judged)
         estimate = probed and not all(probe.definite for probe in self.probes if probe.phase == "even")
         undecided = sum(item.sampled and item.verdict is Verdict.INCONCLUSIVE for item in self.judged)
-        text = f", and undecided at {undecided:,}," if undecided else ""
-        return f"{'estimated to be broken' if estimate else 'broken'} at {self.broken}{text}"
+        text = f", and is undecided at {undecided:,}," if undecided else ""
+        return f"{'is estimated to fail' if estimate else 'fails'} at {self.broken}{text}"
+
+    @property
+    def own_settings(self) -> str:
+        """The verdicts at the paper's own settings, in words; empty where none of them was judged."""
+        verdicts = Counter(item.verdict for item in self.judged if item.setting == PAPER)
+        return ", ".join(f"{verdict} at {plural(count, 'point')}" for verdict, count in verdicts.items())
 
     @property
     def warning(self) -> str:
@@ -228,7 +235,7 @@ class Outcome:
         if self.warning:
             result.append(("warning", self.warning))
         for name, reach in self.frontier.items():
-            result.append((f"broken for {name}", _reach(reach)))
+            result.append((f"fails for {name}", _reach(reach)))
         if self.failures:
             first = self.failures[0]
             result.append(
@@ -387,8 +394,8 @@ def is_judged(outcome: Outcome) -> bool:
     return not outcome.failures or outcome.verdict is Verdict.REFUTED
 
 
-LEAD = "lead"
-"""The setting of a point that reports show first, if it is refuted."""
+LEAD, PAPER = "lead", "paper"
+"""The settings of a point: that which reports show first, if it is refuted, and those of the paper itself."""
 CONVINCING = 0.1
 """Of the largest gap, or so much in its unit: what the simplest counterexample must be sure of."""
 

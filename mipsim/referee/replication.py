@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from mipsim._content_seed import content_generator
-from mipsim._printed import shown
+from mipsim._printed import at_least, at_most, shown
 from mipsim._validation import check_fields, number, real, score_vector
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
@@ -26,6 +26,11 @@ RISK = 1e-6
 """Failure probability of the interval of a replication that rests on draws."""
 RATES = (1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99)
 """FPRs at which `Draws` compares powers; the failure probability is shared among them."""
+
+APART = 1e-6
+"""By how much a quantity that is claimed not to be 0 exceeds it, as statements write it."""
+SCALES = {"log10 ": lambda x: 10.0**x, "Phi^-1 of the ": ndtr}
+"""How a quantity on a scale begins, and what leads from the scale back to the quantity."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Replication:
     Examples:
         >>> seen = Replication(0.17, 0.16, 0.18, "power at FPR 0.05", "NumPy, 400,000 games", claim=0.11)
         >>> seen.excludes, str(seen)
-        (True, 'power at FPR 0.05: 0.17 in [0.16, 0.18], the statement says 0.11 (NumPy, 400,000 games)')
+        (True, 'power at FPR 0.05: about 0.17, in [0.16, 0.18], the statement says 0.11 (NumPy, 400,000 games)')
         >>> Replication(0.0, 0.0, 0.05, "power at FPR 0.1", "NumPy, 100 games", claim=0.0).excludes
         False
     """
@@ -94,17 +99,50 @@ class Replication:
         """The replication as JSON holds it."""
         return vars(self) | {"excludes": self.excludes}
 
+    def for_readers(self) -> tuple[str, str, str, str]:
+        """(what, what is stated of it, what is true, ", in" its interval if it is wide), without the sign by which a larger number speaks for the
+        attacker and on its own scale.
+
+        "about" is an estimate, with as many digits as its interval bears out. The truth is 0 where rounding alone is left. What is claimed to be
+        `APART` at least is claimed not to be 0.
+
+        >>> Replication(-2e-16, -1e-9, 1e-9, "minus the distance", "NumPy", claim=-1e-6, one_sided=True).for_readers()
+        ('the distance', 'above 0', '0', '')
+        >>> Replication(-3.0, -3.0, -3.0, "log10 delta", "NumPy", claim=-5.0, one_sided=True).for_readers()
+        ('delta', 'at most 1e-05', '0.001', '')
+        >>> Replication(0.51234, 0.5, 0.53, "power", "games", claim=0.25).for_readers()
+        ('power', '0.25', 'about 0.512', ', in [0.5, 0.53]')
+        """
+        what, claim, value, low, high = self.what, self.claim, self.value, self.low, self.high
+        value = 0.0 if low <= 0.0 <= high and abs(value) < 1e-6 * abs(claim) else value
+        limit = "at most " if self.one_sided else ""
+        if what.startswith("minus "):
+            claim, value, low, high = (0.0 - x for x in (claim, value, high, low))
+            what, limit = what.removeprefix("minus "), limit.replace("most", "least")
+        for prefix, back in SCALES.items():
+            if what.startswith(prefix) and " over " not in what:
+                what = what.removeprefix(prefix)
+                claim, value, low, high = (float(back(x)) for x in (claim, value, low, high))
+        stated = "above 0" if limit == "at least " and 0.0 < claim <= APART else f"{limit}{claim:.4g}"
+        if math.isinf(high - low):
+            return what, stated, at_least(low, 3) if math.isinf(high) else at_most(high, 3), ""
+        wide = (high - low) / abs(value or 1.0)
+        if wide < 1e-4:
+            return what, stated, f"{value:.4g}", ""
+        digits = min(4, max(1, 1 - math.floor(math.log10(wide))))
+        return what, stated, f"about {value:.{digits}g}", f", in {shown((low, high), min(4, digits + 1))}"
+
     def __str__(self) -> str:
         seen = "" if self.excludes else "; NOT SEEN: the interval does not exclude it"
-        ends = f" in {shown((self.low, self.high))}" if self.low < self.high else ""
-        return f"{self.what}: {self.value:.4g}{ends}, the statement says {self.claim:.4g}{seen} ({self.how})"
+        what, stated, true, ends = self.for_readers()
+        return f"{what}: {true}{ends}, the statement says {stated}{seen} ({self.how})"
 
 
 @dataclass(frozen=True)
 class Draws:
     """Scores of an attack sampled in both worlds by other code: a second route whose quantity the referee chooses.
 
-    For a claimed curve it is the power at the FPR of `RATES` at which the sure gap is largest in probits; for a claimed number, which must be an advantage
+    For a claimed curve it is the power at the FPR of `RATES` at which the sure gap is largest; for a claimed number, which must be an advantage
     or a delta, P(in) - e^epsilon P(out) of the event that the score exceeds a threshold chosen on other draws.
 
     Attributes:
@@ -152,8 +190,7 @@ class Draws:
         ]
 
         def clear(row: Replication) -> float:
-            low, claim, high = ndtri(np.clip([row.low, row.claim, row.high], 1e-9, 1.0 - 1e-9))
-            return float(low - claim if one_sided else max(low - claim, claim - high))
+            return row.low - row.claim if one_sided else max(row.low - row.claim, row.claim - row.high)
 
         return max(rows, key=clear)
 

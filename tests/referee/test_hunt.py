@@ -348,7 +348,7 @@ def test_noise_of_the_probes_does_not_break_a_true_claim():
     assert outcome.verdict is not rf.Verdict.REFUTED
     stand, total = outcome.spread
     assert total - stand <= 5
-    assert "estimated to be broken at" in str(outcome)
+    assert "is estimated to fail at" in str(outcome)
 
 
 def test_a_hunt_of_which_every_probe_fails_alike_ends_early():

@@ -45,7 +45,7 @@ def test_the_published_epsilons_of_shuffled_batches() -> None:
     assert shuffled_epsilon(0.8, 1000, 1e-5) == pytest.approx(5.24, abs=0.005)
     assert shuffled_epsilon(0.5, 1000, 1e-5) == pytest.approx(10.00, abs=0.005)
     assert poisson_epsilon(0.8, 1000, 1e-5) == pytest.approx(0.305, abs=0.005)
-    point = {"sigma": 0.8, "steps": 1000, "delta": 1e-5}
+    point = {"batches": "shuffled", "sigma": 0.8, "steps": 1000, "delta": 1e-5}
     assert rf.judge(BY_NAME["field-shuffled-batches"], at=[point]).verdict is rf.Verdict.REFUTED
 
 

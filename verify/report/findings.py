@@ -22,8 +22,10 @@ from verify.register import group_of
 
 HEAD = """# Findings
 
-Every statement that does not stand as printed: the paper's own sentence, why it fails, a simple counterexample with what the statement says there and
-what is true, the corrected statement, and, folded, a second, independent route to the same, the counterexample of the largest judged gap, and a program. Written by `python -m verify` (as `FINDINGS.md` beside its report); nothing here is typed by hand.
+What stands of each source, and every statement that fails in a reading or at a point that its words allow: the source's own sentence, why it fails, a simple
+counterexample with what the statement says there and what is true ("about" marks an estimate), the corrected statement, and, folded, a second, independent
+route to the same, the counterexample of the largest judged gap, and a program. An entry judges the sentence that it quotes, not the work that it stands in; its
+class says how much of the sentence is left. Written by `python -m verify` (as `FINDINGS.md` beside its report).
 
 A *gap* is how far the attacker is stronger than the statement allows, in the unit beside it; *probits* are differences of
 Phi^-1(FNR) at the same FPR, so errors of the mu of a Gaussian trade-off curve. An interval from an exact law holds the law's proven
@@ -47,7 +49,14 @@ def findings(
     parts, last = [HEAD], None
     for name, text in entries(outcomes, scale, known).items():
         title = next(group_of(item.statement) for item in outcomes if item.statement.name == name)
-        parts += [f"\n## {title}\n"] * (title != last) + [text]
+        if title != last:
+            stand = [
+                f"`{item.statement.name}`"
+                for item in outcomes
+                if group_of(item.statement) == title and _stands(item)
+            ]
+            parts += [f"\n## {title}\n", *[f"These stand: {', '.join(stand)}.\n"][: len(stand)]]
+        parts.append(text)
         last = title
     return visible("\n".join(parts))
 
@@ -66,6 +75,10 @@ def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] 
             verdict = str(judged[twin.name].verdict) if twin and twin.name in judged else "not judged here"
             result[statement.name] = _finding(outcome, twin, verdict, scale)
     return result
+
+
+def _stands(outcome: Outcome) -> bool:
+    return outcome.verdict is Verdict.CONFIRMED and not outcome.statement.corrects
 
 
 def standing(outcome: Outcome) -> str:
@@ -99,7 +112,8 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         lines += [_line(f"$${twin.formula}$$"), ""] if twin.formula not in ("", statement.formula) else []
     elif statement.instead:
         lines += [f"**What holds**: {_line(statement.instead)}.", ""]
-    lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.", ""]
+    own = f" At the source's own settings: {outcome.own_settings}." if outcome.own_settings else ""
+    lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.{own}", ""]
     lines += [f"Source: {_line(statement.source)}.", ""]
     judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
     for words, reason in statement.not_judged.items():
@@ -116,7 +130,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         wrong, right = statement.slip
         judged += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
     if outcome.spread[1]:
-        judged += [f"It is {outcome.where_broken} of its domain.", ""]
+        judged += [f"It {outcome.where_broken} of its domain.", ""]
     if statement.meanings:
         text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
         judged += [f"Parameters. {text}.", ""]
@@ -159,13 +173,15 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
         wide = high - low > abs(point.gap) / 2
         between = f"between {floor(low)} and {ceiling(high)}"
         known = between if wide else f"{known} in {shown((low, high))}"
-    words = f"{_line(claimed_and_true(point))} " if claimed_and_true(point) else ""
+    words = _line(claimed_and_true(point))
+    # What is claimed not to be 0 is claimed to be some small number at least, from which a gap would be counted.
+    gap = "" if "above 0 as stated" in words else f"Gap {known} ({_line(point.unit)}). "
     route = "evaluating the formula" if point.route == "number" else point.route
-    evidence = [f"Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
+    evidence = [f"{gap if words else ''}Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:
         evidence += [f"Second route: {_line(str(point.second_route))}", ""]
     return [
-        f"**{title}**: {words}At {at}. Gap {known} ({_line(point.unit)}).",
+        f"**{title}**: {f'{words} At {at}.' if words else f'At {at}. {gap}'}",
         "",
         f"    {command}",
         "",

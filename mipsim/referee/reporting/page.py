@@ -211,7 +211,7 @@ def _row(
             for end, (title, point) in zip(("simple", "worst")[2 - len(shown) :], shown, strict=True)
         ],
         "extent": outcome.extent,
-        "spread": f"It is {outcome.where_broken}." if outcome.spread[1] else "",
+        "spread": f"It {outcome.where_broken}." if outcome.spread[1] else "",
         "map": Markup(pictures.where),
         "curve": Markup(pictures.curve),
         "failed": (

@@ -7,15 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mipsim._printed import ceiling, floor, shown
+from mipsim._printed import ceiling, floor
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
 
 LISTED = 5
 """Entries of a list that is written in full."""
-APART = 1e-6
-"""By how much a quantity that is claimed not to be 0 exceeds it, as statements write it."""
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
 """Before a step of a proof: a number or letter in brackets that begins a sentence."""
 
@@ -71,29 +69,11 @@ def claimed_and_true(point: PointResult) -> str:
     second = point.second_route
     if second is None or not second.excludes:
         return ""
-    what, stated, true, ends = for_readers(second.what, second.claim, second.value, second.low, second.high)
+    what, stated, true, ends = second.for_readers()
     size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
     # A symbol stays as it is written: n is not N.
     begin = what[:1].upper() if re.match("[a-z]{2,}(?![a-z0-9(])", what) else what[:1]
     return f"{begin}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
-
-
-def for_readers(what: str, claim: float, value: float, low: float, high: float) -> tuple[str, str, str, str]:
-    """(what, what is stated of it, what is true, ", in" its interval) without the sign by which a larger number speaks for the attacker.
-
-    The truth is 0 where rounding alone is left. What is claimed to be `APART` at least is claimed not to be 0.
-
-    >>> for_readers("minus the distance", -1e-6, -2e-16, -1e-9, 1e-9)
-    ('the distance', 'above 0', '0', ', in [-1e-09, 1e-09]')
-    >>> for_readers("power", 0.25, 0.5, 0.5, 0.5)
-    ('power', '0.25', '0.5', '')
-    """
-    value = 0.0 if low <= 0.0 <= high and abs(value) < 1e-6 * abs(claim) else value
-    stated = f"{claim:.4g}"
-    if what.startswith("minus "):
-        what, value, low, high = what.removeprefix("minus "), 0.0 - value, 0.0 - high, 0.0 - low
-        stated = "above 0" if 0.0 < -claim <= APART else f"{0.0 - claim:.4g}"
-    return what, stated, f"{value:.4g}", f", in {shown((low, high))}" if low < high else ""
 
 
 def parameters(values: Mapping[str, Any]) -> str:

@@ -252,7 +252,7 @@ def by_sums(aimed_at: Any, leakages: Any, rule: str, games: int = 200_000, n: in
         value,
         low,
         high,
-        f"advantage of a test, its threshold {'0' if cut == 0.0 else 'in the middle'}",
+        f"advantage of the attack {'{l_n > 0}' if cut == 0.0 else 'at the threshold (m_scal - m_targ)/2'}",
         f"NumPy, {games:,} games a world from sums, seed 14, n = {n}",
         size=n,
     )

@@ -40,29 +40,29 @@ def _problem(words: str, *pieces: Piece, tau: float = 1.0) -> Problem:
 
 
 PROBLEMS: dict[str, Problem] = {
-    "mean, centred, equal variances": _problem("mean of N(0, 1)", mean_piece(0.0, 1.0, 0.5), mean_piece(0.0, 1.0, -2.0)),
-    "mean, mean not 0": _problem("mean of N(3, 1)", mean_piece(3.0, 1.0, 4.0), mean_piece(3.0, 1.0, 2.0)),
-    "mean, unequal variances": _problem("mean of N(0, 1) and N(0, 16)", mean_piece(0.0, 1.0, 1.0), mean_piece(0.0, 4.0, -4.0)),
+    "mean, centred, equal variances": _problem("mean of N(0, 1), targets 0.5 and -2", mean_piece(0.0, 1.0, 0.5), mean_piece(0.0, 1.0, -2.0)),
+    "mean, mean not 0": _problem("mean of N(3, 1), targets 4 and 2", mean_piece(3.0, 1.0, 4.0), mean_piece(3.0, 1.0, 2.0)),
+    "mean, unequal variances": _problem("mean of N(0, 1), target 1, and of N(0, 16), target -4", mean_piece(0.0, 1.0, 1.0), mean_piece(0.0, 4.0, -4.0)),
     "median, at 0, equal densities": _problem(
-        "median of Logistic(0, 1)", logistic_median_piece(0.0, 1.0, 0.2), logistic_median_piece(0.0, 1.0, 0.9)
+        "median of Logistic(0, 1), targets at the quantiles 0.2 and 0.9", logistic_median_piece(0.0, 1.0, 0.2), logistic_median_piece(0.0, 1.0, 0.9)
     ),
     "median, not at 0": _problem(
-        "median of Logistic(3, 1)", logistic_median_piece(3.0, 1.0, 0.2), logistic_median_piece(3.0, 1.0, 0.9)
+        "median of Logistic(3, 1), targets at the quantiles 0.2 and 0.9", logistic_median_piece(3.0, 1.0, 0.2), logistic_median_piece(3.0, 1.0, 0.9)
     ),
     "median, unequal densities": _problem(
-        "median of Logistic(0, 4) and Logistic(0, 1)", logistic_median_piece(0.0, 4.0, 0.25), logistic_median_piece(0.0, 1.0, 0.8)
+        "median of Logistic(0, 4), target at the quantile 0.25, and of Logistic(0, 1), at 0.8", logistic_median_piece(0.0, 4.0, 0.25), logistic_median_piece(0.0, 1.0, 0.8)
     ),
     "median, skewed": _problem(
-        "median of Exponential(1)", exponential_median_piece(0.1), exponential_median_piece(0.8), tau=2.0
+        "median of Exponential(1), targets at the quantiles 0.1 and 0.8", exponential_median_piece(0.1), exponential_median_piece(0.8), tau=2.0
     ),
     "least squares, slope 0, equal designs": _problem(
-        "slopes 0, x ~ N(0, 1)", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 1.0, 1.5, -1.0)
+        "slope 0, x ~ N(0, 1), targets with x = 1 and 1.5, residuals 1 and -1", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 1.0, 1.5, -1.0)
     ),
     "least squares, slope not 0": _problem(
-        "slopes 2, x ~ N(0, 1)", slope_piece(2.0, 1.0, 1.0, 1.0), slope_piece(2.0, 1.0, 1.5, -1.0)
+        "slope 2, x ~ N(0, 1), targets with x = 1 and 1.5, residuals 1 and -1", slope_piece(2.0, 1.0, 1.0, 1.0), slope_piece(2.0, 1.0, 1.5, -1.0)
     ),
     "least squares, unequal designs": _problem(
-        "slopes 0, x ~ N(0, 1) and N(0, 16)", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 4.0, 4.0, -1.0)
+        "slope 0, x ~ N(0, 1), target with x = 1 and residual 1, and x ~ N(0, 16), with x = 4 and residual -1", slope_piece(0.0, 1.0, 1.0, 1.0), slope_piece(0.0, 4.0, 4.0, -1.0)
     ),
 }  # fmt: skip
 BLOCKS: dict[str, Problem] = {

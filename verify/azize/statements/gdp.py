@@ -15,9 +15,11 @@ from verify.azize.laws.mean_families import MeanProblem, leakage
 from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
     DOMAIN,
+    EVEN,
     EXPENSIVE,
     MEAN_MATTERS,
     NOT_SAMPLED,
+    OTHERS,
     PAPER,
     PARITIES,
     POINTS,
@@ -60,7 +62,7 @@ AUDIT = Statement(
     name="azize-gdp", formula=r"\delta(\varepsilon) = \Phi\left(-\frac{\varepsilon}{s} + \frac{s}{2}\right) - e^\varepsilon \Phi\left(-\frac{\varepsilon}{s} - \frac{s}{2}\right), \quad s = \sqrt{m^*}",
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
-    fails="The formula is read off a normal limit which not all data have: where rare values leave a sum's parity nearly certain, or with Cantor data or a target off the lattice of the data, a test gives the target away at every n, whatever $m^*$ is.",
+    fails=EVEN + OTHERS,
     instead="conditions uniform in n, d",
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
@@ -143,7 +145,7 @@ GUARANTEE = Statement(
     name="azize-gdp-guarantee", formula=r"T(M(D), M(D')) \ge G_{\sqrt{m^*}}",
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
-    fails="An exact mean of two data sets that differ in a record differs, so that no finite mu protects them; the audit's mu is of sampled data and a single target.",
+    fails="As the conclusion of an audit, within the threat model that the paper names, it stands. As a guarantee of the mechanism it cannot: exact means of two data sets that differ in a record differ, and the audit's mu is of sampled data and a single target.",
     instead="the audit gives a lower bound of mu for a single target",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),

@@ -222,7 +222,7 @@ TABLE = Statement(
     uses=("azize-thm-4.3",),
     says="The leakage score of an attack built for a similar point is m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z_true - mu): it takes the place of m* in the "
     "advantage Phi(sqrt(m)/2) - Phi(-sqrt(m)/2) of theorem 3.1, or enters theorem 4.3.",
-    fails=r"The score of an attack aimed at a similar point is divided by the deviation that its own target gives, so that $m_\text{scal}$ enters squared and over $m_\text{targ}$.",
+    fails=r"As the quantity that theorem 4.3 takes, the row is right. It does not take the place of $m^*$, as the scores of the rows above do: theorem 4.3 divides it by the deviation that the attack's own target gives, so that it enters squared and over $m_\text{targ}$.",
     instead=r"$m_\text{scal}^2 / m_\text{targ}$",
     source="Azize & Basu, table 1",
     kind=replace(
@@ -243,7 +243,9 @@ TABLE = Statement(
     points=[
         *[
             rf.Point(
-                at | {"reading": reading}, f"{name}: {'score' if reading == STANDS_IN else 'theorem 4.3'}"
+                at | {"reading": reading},
+                f"{name}: {'score' if reading == STANDS_IN else 'theorem 4.3'}",
+                "lead" if name == "short" else "",
             )
             for reading in (STANDS_IN, ENTERS)
             for name, at in _AIMS.items()

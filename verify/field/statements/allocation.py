@@ -40,7 +40,7 @@ ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
     "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$.",
-    fails="The record is always in some step, where a Poisson sample may miss it in all: at large delta this shows.",
+    fails="The record is always in some step, where a Poisson sample may miss it in all. This shows at a large delta only, far above any that is promised.",
     instead="where Poisson samples have delta <= 0.05, at the points judged",
     source="Feldman and Shenfeld (2026), arXiv 2602.17284, abstract, as a reader takes it; the paper shows it by numbers at its own settings",
     kind=Ordering(unit="log10 delta"),
@@ -247,7 +247,7 @@ BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 1 of 3, which is its "
     "own block, and 2 of 3.",
-    fails="Blocks hold a step each, and several random steps may fall into the same block, which hides more than blocks do.",
+    fails="For a single step it is exact. Blocks hold a step each, and several random steps may fall into the same block, which hides more than blocks do.",
     instead="a single step (k = 1); else an upper bound",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
     kind=Ordering(unit="epsilon"),
@@ -354,8 +354,8 @@ SUBSET = Statement(
     name="field-binomial-subset",
     says="To draw the size of a batch from the binomial law and then a uniformly random subset of that size makes records of a batch negatively "
     "dependent, and so is not Poisson sampling. Judged is the distance of the two laws, which is 0 where they are the same.",
-    fails="A subset of binomial size that is uniform among those of its size is exactly a Poisson sample.",
-    instead="both are the same distribution",
+    fails="Given the size, a record makes others less likely; but a record also makes a large size more likely, and for a binomial size the two cancel: each set of k of n records has the probability $q^k (1 - q)^{n - k}$.",
+    instead="both are the same distribution, that of a Poisson sample",
     source="google-deepmind/jax_privacy, issue 121 (24 January 2026), on CyclicPoissonSampling, which draws rng.binomial and then rng.choice "
     "(batch_selection.py)",
     kind=Bound(unit="total variation"),

@@ -18,9 +18,9 @@ CENTRAL_LIMIT = Statement(
     formula=r"\mu = \nu \sqrt{e^{1 / \sigma^2} - 1}, \quad \nu = q \sqrt{T}",
     says="$T$ steps of the Gaussian mechanism on Poisson samples of rate $q = \\nu / \\sqrt{T}$ have at most the $\\varepsilon$ of $G_\\mu$ with "
     "$\\mu = \\nu \\sqrt{e^{1/\\sigma^2} - 1}$: the limit as $T$ grows and $\\nu$ is held, used at a finite $T$.",
-    fails="At finitely many steps the sum is skewed, and at small $\\delta$ its tail is mostly heavier than that of the limit.",
+    fails="The limit is right. At finitely many steps the sum is skewed, and at small $\\delta$ its tail is mostly heavier than that of the limit.",
     instead=r"as T grows and $q \sqrt T$ is held",
-    source="usual practice; Bu, Dong, Long and Su (2020), section 3, have it as a limit",
+    source="a limit taken as an accountant; Bu, Dong, Long and Su (2020), section 3, have it as a limit",
     kind=Bound(unit="epsilon"),
     domain={
         "sigma": Real(0.4, 4.0, log=True, meaning="deviation of the noise, in sensitivities"),

@@ -1,4 +1,4 @@
-"""The classical calibration of the Gaussian mechanism, used beyond the epsilon that it is stated for."""
+"""The classical calibration of the Gaussian mechanism, beyond the epsilon that it is stated for."""
 
 import math
 
@@ -12,10 +12,10 @@ CLASSICAL_GAUSSIAN = Statement(
     name="field-gaussian",
     formula=r"\sigma = \sqrt{2 \ln(1.25 / \delta)} \, \frac{\Delta}{\varepsilon}",
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
-    "$(\\varepsilon, \\delta)$-DP, for every $\\varepsilon$: as it is used.",
-    fails="The tail bound behind the formula is for a small epsilon; at a large epsilon the noise is too little.",
+    "$(\\varepsilon, \\delta)$-DP at every $\\varepsilon$: the theorem's formula, taken beyond the theorem.",
+    fails=r"The theorem and its proof are for $\varepsilon < 1$. At a large $\varepsilon$ the noise is too little: at $\delta = 10^{-5}$ it is enough at 8.3 and is not at 8.5.",
     instead="epsilon < 1, as the theorem says",
-    source="usual practice; Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
+    source="a practice that Zhao et al. (2019) report; Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0, meaning="epsilon"),
@@ -28,7 +28,8 @@ CLASSICAL_GAUSSIAN = Statement(
     points=[
         Point({"epsilon": 1.0, "log10_delta": -5.0}, "epsilon 1"),
         Point({"epsilon": 8.3, "log10_delta": -5.0}, "epsilon 8.3"),
-        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5", setting="lead"),
+        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5"),
+        Point({"epsilon": 10.0, "log10_delta": -5.0}, "epsilon 10", setting="lead"),
         # From hunts.
         {"epsilon": 50.0, "log10_delta": -1.0},
     ],

@@ -66,7 +66,8 @@ R1SMG = Statement(
     formula=r"\sigma^2 = \frac{2 \Delta^2}{\varepsilon \psi}, \quad \psi = \left( \frac{\delta \, \Gamma(\frac{M - 1}{2})}{\sqrt{\pi} \, \Gamma(\frac{M}{2})} \right)^{2 / (M - 2)}",
     says="Noise along a uniformly random line, with a normal amplitude of variance $\\sigma^2 = 2\\Delta^2/(\\varepsilon\\psi)$, "
     "$\\psi = (\\delta\\Gamma((M-1)/2) / (\\sqrt\\pi\\,\\Gamma(M/2)))^{2/(M-2)}$, makes an answer of $M$ numbers $(\\varepsilon, \\delta)$-DP.",
-    fails="The length of the noise is about sigma whatever the dimension is, so that along the difference of two answers it is about sigma over the root of the dimension: on which side of the middle the output lies tells nearly all.",
+    fails="The length of the noise is about sigma whatever the dimension is, so that along the difference of two answers it is about sigma over the root of the dimension: the side of the middle on which the output lies tells the two answers apart.",
+    instead=r"the accuracy: the expected square of the noise is $\sigma^2$ in every dimension",
     source="Ji and Li (2024), arXiv 2306.02256, abstract; the pages at hand were the abstract and its restatements, not the proof",
     kind=Bound(unit="delta"),
     domain={

@@ -8,10 +8,10 @@ SAMPLING = Statement(
     name="field-sampling",
     formula=r"(\varepsilon, \delta) \mapsto \left(\log(1 + q (e^\varepsilon - 1)), q \delta\right)",
     says="If the Gaussian mechanism is $(\\varepsilon, \\delta)$-DP when a record is added or removed, then on a Poisson sample of rate "
-    "$q$ it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP whether a record is added, removed or replaced: as it is used.",
-    fails="A record that is replaced changes both worlds of the sample, so that the amplified pair of a removed record does not hold for it.",
+    "$q$ it is $(\\log(1 + q (e^\\varepsilon - 1)), q\\delta)$-DP whether a record is added, removed or replaced.",
+    fails="The theorem is about records added or removed. A record that is replaced may be in the sample of either world, so that the amplified pair does not hold for it.",
     instead="a record added or removed",
-    source="usual practice; Balle, Barthe and Gaboardi (2018), theorem 8, is about records added or removed",
+    source="no author's claim: what becomes of Balle, Barthe and Gaboardi (2018), theorem 8, which is about records added or removed, where a record is replaced",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.05, 10.0, log=True, meaning="epsilon"),
