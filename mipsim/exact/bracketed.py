@@ -31,6 +31,7 @@ from mipsim.exact.independent import (
     without_faint,
 )
 from mipsim.exact.inversion import InvertedLaw
+from mipsim.exact.listed import listed_law
 from mipsim.exact.noise_transform import score_noise
 from mipsim.exact.rounding import UNIT
 from mipsim.exact.rows import row_of
@@ -40,8 +41,7 @@ from mipsim.exact.tilted import TiltedBrackets
 from mipsim.forms.polynomial import ReadParabolas
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import line_at, terms_at
-from mipsim.tradeoff.bounds import CurveBounds
-from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 # Frequencies: with the first the bracket of a density is some 3e-4 wide, in tens of milliseconds. More only where it is too wide:
 # noise much finer than the atoms it smooths.
@@ -49,7 +49,8 @@ _NODES = (2**14 - 1, 2**16 - 1, 2**18 - 1)
 _ENOUGH = 4e-4  # a little above the width that 2^14 nodes give a density
 _OUTCOMES = 2**14  # of a single row; each is an atom of every further batch
 _MOST_TILTED = 2**14  # different coordinates of which small tails are looked at: a minute of a core
-_CONVOLVED = 2.0**28  # products of a single convolution of all distinct coordinates: some seconds
+_QUICK = 2.0**26  # products of numbers: a tenth of a second
+_CONVOLVED = 2.0**33  # the same: ten seconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
 _MOST_ATOMS = 2**17  # atoms
 _HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter
@@ -57,7 +58,6 @@ _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
 _TIES = 1e-13  # outcomes lighter than this are left to the bracket
 _WORK = 2.0**23  # additions of a single step of the search for ties
-_RARE = 256.0  # times the error of the bracket of the whole: of smaller tails a tilted bracket knows more
 _UNDERFLOW = 1e-290  # probability that powers of a table may lose
 
 
@@ -255,52 +255,9 @@ class BracketLaw(AbstractScoreLaw):
 
     bounds: LawBracket  # of P(score > x) in both worlds
     guess: AbstractScoreLaw | None = None  # a law that is likely to be right, but not proven to be
-    tails: TiltedBrackets | None = None  # what is known of small tails
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
-        result = self._log_tail(x, inside=inside, upper=upper)
-        if self.tails is None:
-            return result
-        other = self._log_tail(x, inside=inside, upper=not upper)
-        small = (np.minimum(result, other) < self._rare) & np.isfinite(x)
-        if small.any():
-            middle, width = self.tails.estimate(x[small], inside, upper=upper)
-            result = np.array(result)
-            result[small] = np.where(width <= self.error_bound, middle, result[small])
-        return result
-
-    @cached_property
-    def _rare(self) -> float:
-        """The log of a tail below which the bracket of the whole knows a tail to a few per cent only."""
-        return float(np.log(min(_RARE * self.bounds.error_bound, 0.5)))
-
-    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
-        x = np.asarray(threshold, float)
-        tails = (self._log_tail(x, inside=inside, upper=upper) for upper in (False, True))
-        whole = within(next(tails), next(tails), self.error_bound)
-        if self.tails is None:
-            return whole
-        near = self.tails.tail_bounds(x, inside)
-        nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
-        return CurveBounds(*(take(*ends) for take, *ends in zip(nearer, whole, near, strict=True)))
-
-    def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
-        if self.tails is None:
-            return None
-        result = np.full((3, log_fpr.size), np.nan)
-        rare = np.minimum(log_fpr, log_rest) < self._rare
-        if rare.any():
-            result[:, rare] = self.tails.around(log_fpr[rare], log_rest[rare])
-        return tuple(result)
-
-    def whole(self) -> BracketLaw:
-        return replace(self, tails=None)
-
-    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
-        return None if self.tails is None else self.tails.others(low, high, inside)
-
-    def _log_tail(self, x: np.ndarray, *, inside: bool, upper: bool) -> np.ndarray:
         with np.errstate(all="ignore"):
             if self.guess is None:
                 above = self.bounds.estimate(x, int(inside))
@@ -323,10 +280,6 @@ class BracketLaw(AbstractScoreLaw):
                 likely = self.guess.threshold_at(flat)
                 same = np.abs(self.sf(likely, inside=False) - flat) <= 1e-9 * flat
             result = np.where(same | (flat <= 0.0), likely, np.nan)
-        with np.errstate(divide="ignore"):
-            small = (np.log(np.minimum(flat, 1.0 - flat)) < self._rare) & (flat > 0.0) & (flat < 1.0)
-        if self.tails is not None and (rare := np.isnan(result) & small).any():
-            result[rare] = self.tails.around(np.log(flat[rare]), np.log1p(-flat[rare]))[0]
         left = np.isnan(result)
         if left.any():
             result[left] = self._search(flat[left])
@@ -381,13 +334,12 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     `problem`: the game and the attack; `guess`: the same law without a sufficient proof; inside the bracket its values
     are retained.
     """
-    attack, mean = problem.attack, problem.mean
-    if not isinstance(attack, AbstractAdditiveAttack):
-        return None
-    read = _linear(problem, attack) if isinstance(attack, AbstractLinearAttack) else _table(problem)
+    read = _read(problem)
     if read is None:
         return None
     total = read.total
+    if (listed := _listed(read, _QUICK)) is not None:
+        return _scored(problem, listed)
     result: LawBracket | None = None
     for nodes in _NODES:
         tried = bracket(total, nodes, below=read.below, error=read.error)
@@ -396,21 +348,42 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
             break
     assert result is not None  # there is at least 1 number of nodes
     if not result.grid.size:  # every atom is known
-        return _scored(problem, attack, mixed_with_out(_as_atoms(result), mean.inclusion))
+        return _scored(problem, _as_atoms(result))
     while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
         guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
     inverted = guess if isinstance(guess, InvertedLaw) and not result.atoms.size else None
-    tails = None
-    few = sum(len(stack.values) for stack in total.stacks) <= _MOST_TILTED
-    if few and not total.noise.parts and total.variance.min() > 0.0:
-        tails = TiltedBrackets(total, bracket, read.relative, read.lost, read.below)
-    law = mixed_with_out(BracketLaw(result, inverted, tails), mean.inclusion)
-    return _scored(problem, attack, law)
+    return _scored(problem, BracketLaw(result, inverted))
 
 
-def _scored(problem: FixedProblem, attack: AbstractAdditiveAttack, law: AbstractScoreLaw) -> AbstractScoreLaw:
+def law_of_tails(problem: FixedProblem) -> AbstractScoreLaw | None:
+    """The law of an additive score without noise between bounds of both tails that are relative, which take longer; None for others."""
+    read = _read(problem)
+    if read is None or read.total.noise.parts:
+        return None
+    if (listed := _listed(read, _CONVOLVED)) is not None:
+        return _scored(problem, listed)
+    few = sum(len(stack.values) for stack in read.total.stacks) <= _MOST_TILTED
+    if not few or read.total.variance.min() <= 0.0:
+        return None
+    return _scored(problem, TiltedBrackets(read.total, bracket, read.relative, read.lost, read.below))
+
+
+def _read(problem: FixedProblem) -> Read | None:
+    attack = problem.attack
+    if isinstance(attack, AbstractLinearAttack):
+        return _linear(problem, attack)
+    return _table(problem) if isinstance(attack, AbstractAdditiveAttack) else None
+
+
+def _listed(read: Read, work: float) -> AtomsLaw | None:
+    return listed_law(read.total, read.relative, read.lost, read.below, work)
+
+
+def _scored(problem: FixedProblem, law: AbstractScoreLaw) -> AbstractScoreLaw:
+    attack, law = problem.attack, mixed_with_out(law, problem.mean.inclusion)
     if isinstance(attack, AbstractLinearAttack):  # its offset is in the terms
         return law
+    assert isinstance(attack, AbstractAdditiveAttack)
     target = jnp.asarray(problem.target)
     return linked(law, lambda score: attack.link(target, score))
 

@@ -21,7 +21,7 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.exact.bracketed import bracketed_law
+from mipsim.exact.bracketed import bracketed_law, law_of_tails
 from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.linear import linear_law
@@ -101,16 +101,30 @@ def exact_law(game: AbstractGame, attack: AbstractAttack | Callable[..., Any]) -
     return law
 
 
+@interruptible
+def exact_tails(game: AbstractGame, attack: AbstractAttack | Callable[..., Any]) -> AbstractScoreLaw | None:
+    """The law of `exact_law` between relative bounds of small tails, which take longer; None where there are none for additive scores."""
+    with exact_scope():
+        problem, _ = _fixed_problem(game, as_attack(attack))
+        return None if problem is None else law_of_tails(problem)
+
+
 def _fixed_target_law(game: AbstractMembershipGame, attack: AbstractAttack) -> AbstractScoreLaw | None:
+    problem, assumed = _fixed_problem(game, attack)
+    law = None if problem is None else _law_of(problem)
+    return AssumedLaw(law, assumed) if law is not None and assumed else law
+
+
+def _fixed_problem(game: AbstractGame, attack: AbstractAttack) -> tuple[FixedProblem | None, str]:
+    """What is played, with the attack as its form, and what is assumed of the form; None where the target is not fixed."""
     problem = problem_of(game, attack)
     if not isinstance(problem, FixedProblem) or problem.mean.transform is not None:
-        return None
+        return None, ""
     data, mean = problem.data, problem.mean
     read, assumed = as_read(
         attack, problem.target, lambda: _around(data.mean, data.variance / mean.rows + mean.variance)
     )
-    law = _law_of(replace(problem, attack=read))
-    return AssumedLaw(law, assumed) if law is not None and assumed else law
+    return replace(problem, attack=read), assumed
 
 
 def _around(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from mipsim._budget import check_budget
 from mipsim.exact.independent import Independent, Stack
 from mipsim.exact.rounding import EPS
 from mipsim.tradeoff.bounds import CurveBounds, complement_bounds, log_difference, lowered, raised
+from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _RETAINED = 2.0  # deviations on either side of its point in which a tilted law's bounds are retained
 _FAR = 60  # points on either side: beyond lies no rate that float64 knows
@@ -81,8 +82,8 @@ class _Side:
 
 
 @dataclass(frozen=True)
-class TiltedBrackets:
-    """Relative bounds on both tails of a sum of tables, in both worlds, from a bracket at each point of a grid of scores."""
+class TiltedBrackets(AbstractScoreLaw):
+    """A sum of tables between relative bounds on both tails, in both worlds, from a bracket at each point of a grid of scores."""
 
     total: Independent  # without noise of a density
     # bounds of a law from so many frequencies, as `mipsim.exact.bracketed.bracket` gives
@@ -130,8 +131,7 @@ class TiltedBrackets:
         away = [np.abs(x - points[at, 0]) / points[at, 1] for at in (left, right)]
         return first + np.where(away[0] < away[1], left, right)
 
-    def tail_bounds(self, threshold: np.ndarray, inside: bool) -> CurveBounds:
-        """Bounds of both tails: log P(score <= x) stands as log FNR, log P(score > x) as log TPR."""
+    def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
         x = np.asarray(threshold, float)
         flat = np.ravel(x)
         ends = np.tile(np.array([[-np.inf], [0.0], [-np.inf], [0.0]]), (1, flat.size))
@@ -156,13 +156,20 @@ class TiltedBrackets:
         low, high = lowered(low), np.minimum(raised(high), 0.0)
         return np.stack([low, high, *complement_bounds(low, high)])
 
-    def estimate(self, x: np.ndarray, inside: bool, *, upper: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The log of a tail, in the middle of its bounds, and how far apart these are as rates."""
-        ends = self.tail_bounds(x, inside)
-        low, high = (ends.log_tpr_low, ends.log_tpr_high) if upper else (ends.log_fnr_low, ends.log_fnr_high)
-        with np.errstate(invalid="ignore"):
-            middle = np.where(np.isneginf(low), high - np.log(2.0), 0.5 * (low + high))
-        return middle, np.exp(high) - np.exp(low)
+    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
+        """The upper bound."""
+        ends = self.tail_bounds(threshold, inside=inside)
+        return ends.log_tpr_high if upper else ends.log_fnr_high
+
+    def threshold_at(self, alpha: object) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            a = np.asarray(alpha, float)
+            return self.around(np.log(a.ravel()), np.log1p(-a.ravel()))[0].reshape(a.shape)
+
+    @property
+    def error_bound(self) -> float:
+        """None is known that serves all thresholds."""
+        return 1.0
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Thresholds of `AbstractScoreLaw.around`, as far apart as the brackets can tell; NaN where there are none."""
@@ -238,8 +245,7 @@ class TiltedBrackets:
         inner = side.atoms[(side.atoms >= side.grid[0]) & (side.atoms <= side.grid[-1])]
         return np.unique(np.concatenate([side.grid, inner, inner - 3.0 * side.slack]))
 
-    def others(self, low: np.ndarray, high: np.ndarray, inside: bool) -> np.ndarray:
-        """A bound on the log probability of scores in (low, high] but for a single listed value; shape of both."""
+    def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray:
         result = np.zeros(np.shape(low))
         if not result.size:
             return result

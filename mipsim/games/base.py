@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import equinox as eqx
@@ -112,10 +113,10 @@ class AbstractGame(AbstractMember):
                 "attack is missing; exact needs the score whose curve it computes, such as "
                 "game.exact(mi.CovarianceScore(game.data, n=game.n))"
             )
-        from mipsim.exact.dispatch import exact_law
+        from mipsim.exact.dispatch import exact_law, exact_tails
         from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
-        return ExactTradeOff(exact_law(self, attack))
+        return ExactTradeOff(exact_law(self, attack), partial(exact_tails, self, attack))
 
 
 class AbstractMembershipGame(AbstractGame):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,8 @@ _WIDE = 1e-5  # of an AUC: areas of the curve are as good
 _RARE = -680.0  # the log of a rate, below which no law knows more than that it is positive
 _RELATIVE = 0.01  # a larger relative error is of no use
 _ROUNDING = 2.0**-48  # of a share
+_SMALL = math.log(0.25)  # a rate
+_NARROW = 0.005  # bounds of the logarithm of a rate so far apart serve
 
 
 class ExactTradeOff(AbstractTradeOff):
@@ -29,6 +32,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     Args:
         law: the distribution of the score in the two worlds.
+        tails: returns the same between bounds that take longer, for small rates of which `law` says too little; or None.
 
     Source: standard; Neyman & Pearson (1933) for randomised tests.
 
@@ -51,6 +55,7 @@ class ExactTradeOff(AbstractTradeOff):
     """
 
     law: AbstractScoreLaw
+    tails: Callable[[], AbstractScoreLaw | None] = lambda: None
 
     def __repr__(self) -> str:
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
@@ -67,11 +72,33 @@ class ExactTradeOff(AbstractTradeOff):
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
-        return self._between(x, log_complement(x), lambda where: self._nudged(x[where]))
+        return self._narrowed(x, self._between(x, log_complement(x), lambda where: self._nudged(x[where])))
 
     def rates_at(self, fpr: np.ndarray) -> CurveBounds:
         with np.errstate(divide="ignore"):
-            return self._between(np.log(fpr), np.log1p(-fpr), lambda where: self._within(fpr[where]))
+            x = np.log(fpr)
+            bounds = self._between(x, np.log1p(-fpr), lambda where: self._within(fpr[where]))
+        return self._narrowed(x, bounds)
+
+    def _narrowed(self, log_fpr: np.ndarray, bounds: CurveBounds) -> CurveBounds:
+        """The bounds, nearer by the bounds of small tails where they are too wide at a small rate."""
+        rest = log_complement(log_fpr)
+        with np.errstate(invalid="ignore"):
+            wide = (log_fpr < _SMALL) & (bounds.log_tpr_high - bounds.log_tpr_low > _NARROW)
+            wide |= (rest < _SMALL) & (bounds.log_fnr_high - bounds.log_fnr_low > _NARROW)
+        wide &= np.isfinite(log_fpr) & (log_fpr < 0.0)
+        if not wide.any() or (law := self._law_of_tails) is None:
+            return bounds
+        finer, x = ExactTradeOff(law), log_fpr[wide]
+        near = finer.enclosure(x)
+        nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
+        for end, other, take in zip(bounds, near, nearer, strict=True):
+            end[wide] = take(end[wide], other)
+        return bounds
+
+    @cached_property
+    def _law_of_tails(self) -> AbstractScoreLaw | None:
+        return self.tails()
 
     def vertices(self) -> Vertices | None:
         """Every threshold test, where the values of the score are known individually."""
@@ -142,7 +169,8 @@ class ExactTradeOff(AbstractTradeOff):
             ]
         bounds = CurveBounds(*(end.reshape(shape) for end in ends))
         if (missing := bounds.undefined()).any():
-            rest_of = otherwise(missing)
+            unknown = CurveBounds(*(np.full(int(missing.sum()), end) for end in (-np.inf, 0.0, -np.inf, 0.0)))
+            rest_of = otherwise(missing) if self.law.error_bound < 1.0 else unknown
             for end, other in zip(bounds, rest_of, strict=True):
                 end[missing] = np.where(np.isnan(end[missing]), other.ravel(), end[missing])
         whole = CurveBounds(*(np.full(shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
