@@ -414,7 +414,7 @@ def _games_a_second(counter: Counter, seconds: float, threads: int = 1) -> float
     games, best = threads * each, 0.0
     for _ in range(2):
         begun = time.perf_counter()
-        for _ in play_range(counter, 0, games, size, each, threads):
+        for _ in play_range(counter, 0, games, each, threads):
             pass
         best = max(best, 2 * games / (time.perf_counter() - begun))
     return best

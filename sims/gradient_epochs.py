@@ -16,10 +16,9 @@ from jaxtyping import Array
 
 import mipsim as mi
 from mipsim import data
-from mipsim._precision import run_in
-from mipsim.engine.executors import Recipe
-from mipsim.engine.options import Options
-from mipsim.engine.run import Column, Run
+from mipsim.engine.recipe import Column, Recipe
+from mipsim.engine.run import Run
+from mipsim.engine.settings import Settings
 from sims.gradients import (
     ATTACKS,
     BATCH,
@@ -184,19 +183,14 @@ def play_together(
         columns = [(Column(*study.build(), checkpoint=path), held) for study, path, held in behind]
     # An interruption between two files leaves some of them a chunk behind: they catch up first.
     for level in sorted({*(held for _, held in columns), games})[1:]:
-        _play(
-            [column for column, held in columns if held < level],
-            Options.checked(level, seed, progress=progress, precision="float64"),
-        )
+        _play([column for column, held in columns if held < level], Settings(level, seed, progress=progress))
 
 
-def _play(columns: list[Column], options: Options) -> None:
+def _play(columns: list[Column], settings: Settings) -> None:
     """What `mi.play` counts for each of the games and attacks, which differ in target and attack alone, with the same draws."""
     games = [cast(mi.FixedTarget, column.game) for column in columns]
     targets = np.unique([game.target for game in games], axis=0)
     places = [int(np.flatnonzero((targets == game.target).all(axis=1))[0]) for game in games]
     attacks = tuple(OfTarget(column.attack, place) for column, place in zip(columns, places, strict=True))
     game = SameDraws(games[0].mechanism, games[0], targets)
-    recipe = Recipe(game, attacks, "literal", options.precision, stacked=True)
-    with run_in(options.precision):
-        Run(options, recipe.sampler(), columns, recipe).play()
+    Run(settings, Recipe(game, attacks, "literal", "float64", stacked=True), columns).play()

@@ -10,7 +10,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.engine.checkpoint import IDENTITY, difference
-from mipsim.engine.options import shard_of
+from mipsim.engine.settings import shard_of
 
 
 def merge(

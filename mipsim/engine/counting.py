@@ -3,10 +3,10 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import equinox as eqx
 import jax
@@ -35,7 +35,19 @@ _MOST_GAMES = 2**20
 _MOST_NUMBERS, _BYTES_OF_A_NUMBER = 2**29, 64
 """At once on an accelerator, and what memory each may need: XLA holds a few float64 arrays of them."""
 
-CountRange = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
+
+class CountsRanges(Protocol):
+    """Counts any range of games, from several threads at once; it releases the GIL while it works."""
+
+    seconds: float  # what a call shall take
+    span: int  # games at once; chunks end at multiples of it
+
+    def __call__(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Counts of games start, ..., stop - 1, and perhaps scores."""
+        ...
+
+    def stop(self) -> None:
+        """Let no call go on waiting for another machine."""
 
 
 def _count_games(
@@ -128,6 +140,8 @@ class Counter:
     once, >= 1; None = what suits the device.
     """
 
+    seconds = _SECONDS_PER_CHUNK
+
     def __init__(
         self,
         sampler: AbstractSampler,
@@ -153,6 +167,9 @@ class Counter:
             ]
         self._busy = [0] * len(devices)
         self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Nothing waits for another machine."""
 
     def lower(self) -> Any:
         """What a call hands to the compiler, a `jax.stages.Lowered`; calls need not make it again."""
@@ -193,15 +210,11 @@ class Counter:
 
 
 def play_range(
-    count: CountRange,  # plays a range; it releases the GIL while it works
+    count: CountsRanges,
     start: int,  # the first game
     stop: int,  # the end of the range, in games per world
-    block: int,  # games per block; chunks end at multiples of it
-    chunk: int | None,  # games per call, or None to aim at `seconds`
+    chunk: int | None,  # games per call, or None to aim at the counter's seconds
     workers: int,  # threads
-    seconds: float = _SECONDS_PER_CHUNK,  # what a call shall take
-    # called before the threads are waited for, so that none goes on waiting for another machine
-    end_waits: Callable[[], None] = lambda: None,
     looks: Sequence[int] = (),  # increasing; chunks end at each of these too
 ) -> Generator[tuple[int, np.ndarray], None, None]:
     """Play games start, ..., stop - 1 and yield (games done so far, counts of the next chunk) in order.
@@ -210,6 +223,7 @@ def play_range(
     finish in any order; they are yielded in order, so that what was consumed is always a contiguous prefix.
     """
     cuts = [*(look for look in looks if start < look < stop), stop][::-1]
+    block = count.span
     size = block if chunk is None else block * -(-chunk // block)
     running: deque[tuple[int, Future[tuple[np.ndarray, float]]]] = deque()
     pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="mipsim")
@@ -223,7 +237,9 @@ def play_range(
     try:
         while begin < stop or running:
             while begin < stop and len(running) < workers + 1:
-                fair = size if chunk is not None else min(size, _fair_chunk(stop - begin, workers, block))
+                # A chunk leaves every thread some of the rest, so that the last ones end together.
+                fair = block * max(1, (stop - begin) // (2 * workers * block))
+                fair = size if chunk is not None else min(size, fair)
                 end = min(cuts[-1], (begin // block) * block + fair)
                 if end == cuts[-1]:
                     cuts.pop()
@@ -232,14 +248,9 @@ def play_range(
             end, future = running.popleft()
             counts, took = future.result()
             if chunk is None:
-                wished = block * max(1, round(seconds / max(took, 1e-12) / block))
+                wished = block * max(1, round(count.seconds / max(took, 1e-12) / block))
                 size = min(wished, 4 * size)
             yield end, counts
     finally:
-        end_waits()
+        count.stop()  # before the threads are waited for
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _fair_chunk(left: int, workers: int, block: int) -> int:
-    """A chunk that leaves every thread some of the rest, so that the last ones end together."""
-    return block * max(1, left // (2 * workers * block))

@@ -18,54 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._precision import exact_scope, run_in
+from mipsim._precision import run_in
 from mipsim._words import quoted
-from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.checkpoint import difference
-from mipsim.engine.counting import GAMES, Counter, on_device
-from mipsim.engine.describe import describe, versions
+from mipsim.engine.counting import GAMES, Counter
+from mipsim.engine.describe import versions
 from mipsim.engine.devices import cores, local_devices
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.recipe import Recipe
 from mipsim.engine.samplers.base import AbstractSampler
-from mipsim.engine.samplers.multi_score import StackedAttacks
-from mipsim.games.base import AbstractGame
 
-SECONDS_PER_SHARD = 2.0
-"""Long beside the milliseconds that a cluster takes to hand out a task, short beside what the loss of a worker may cost."""
 _LOOK = 0.2  # seconds between two looks at whether the run has ended
 _CARRIED = ("distributed", "loky", "submitit")  # executors whose packages bring cloudpickle to both ends
 
 
 class ExecutorError(OSError):
     """Workers do not play: they are gone, fail, or cannot be reached. Counts so far are in the checkpoint."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What a worker needs to build the sampler of a run: plain Python that pickles, while samplers hold arrays of a device."""
-
-    game: AbstractGame  # what is played
-    attacks: tuple[AbstractAttack, ...]  # whose scores are counted, in the order of the columns
-    fidelity: str  # as in `play`
-    precision: str  # of the user's functions, whatever a worker's own is
-    stacked: bool = False  # whether they are the attacks of `play_many`
-
-    def sampler(self) -> AbstractSampler:
-        """The sampler, the same in every process of the same versions."""
-        with exact_scope(self.precision):
-            attack = StackedAttacks.of(self.game, list(self.attacks)) if self.stacked else self.attacks[0]
-            return on_device(build_sampler(self.game, attack, self.fidelity))
-
-    def identity(self, sampler: AbstractSampler) -> dict[str, Any]:
-        """What decides the counts, as manifests say it."""
-        return {
-            "versions": versions(),
-            "game": describe(self.game),
-            "attack": [describe(attack) for attack in self.attacks],
-            "fidelity": sampler.fidelity,
-            "precision": self.precision,
-            "sampler": sampler.name,
-        }
 
 
 @dataclass(frozen=True)
@@ -119,11 +86,14 @@ class ShardCounter:
     `seed`: in [0, 2^64). Raises ValueError if the game or the attack cannot be sent to workers.
     """
 
+    seconds = 2.0  # long beside what a cluster takes to hand out a task, short beside what the loss of a worker may cost
+
     def __init__(
         self, executor: Any, recipe: Recipe, sampler: AbstractSampler, edges: Sequence[np.ndarray], seed: int
     ) -> None:
         self._executor, self._ended = executor, threading.Event()
         self._identity, self._versions = recipe.identity(sampler), versions()
+        self.span = sampler.block
         self._payload = _pickled((recipe, [np.asarray(own) for own in edges], seed), executor)
 
     def slots(self) -> int:

@@ -6,12 +6,11 @@ from typing import Any, Never
 
 from mipsim._signals import interruptible
 from mipsim.attacks.base import AbstractAttack
-from mipsim.attacks.function import as_attack
 from mipsim.bands.comparison import Comparison
-from mipsim.engine.fidelity import check_game
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.options import Options
-from mipsim.engine.run import play_attacks
+from mipsim.engine.recipe import Recipe
+from mipsim.engine.run import Run
+from mipsim.engine.settings import Settings
 from mipsim.engine.until import Until
 from mipsim.games.base import AbstractGame
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -95,10 +94,10 @@ def play(
     """
     for name in others:
         raise TypeError(f"play has no argument {name!r}{_ELSEWHERE.get(name, '')}")
-    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
-    where = dict[str, Any](workers=workers, devices=devices, checkpoint=checkpoint, executor=executor)
-    options = Options.checked(games, seed, shard=shard, until=until, **how, **where)
-    (counts,) = play_attacks(options, check_game(game), [as_attack(attack)])
+    where = dict[str, Any](checkpoint=checkpoint, workers=workers, devices=devices, shard=shard)
+    how = dict[str, Any](edges=edges, chunk=chunk, progress=progress, executor=executor, until=until)
+    settings = Settings(games, seed, **where, **how)
+    (counts,) = Run(settings, Recipe.checked(game, [attack], fidelity, precision)).play()
     return counts
 
 

@@ -6,24 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mipsim._precision import exact_scope, run_in
 from mipsim._signals import interruptible
 from mipsim._validation import choice, confidence_level, finite_matrix, member, whole, words
 from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack
-from mipsim.attacks.function import as_attack
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.engine.counting import on_device
-from mipsim.engine.describe import array_digest
-from mipsim.engine.fidelity import check_game, check_shapes
 from mipsim.engine.histogram import Histogram
-from mipsim.engine.options import Options
-from mipsim.engine.run import Column, Run, play_attacks
-from mipsim.engine.samplers.multi_score import many_targets_sampler
+from mipsim.engine.recipe import Recipe
+from mipsim.engine.run import Run
+from mipsim.engine.settings import Settings
 from mipsim.games.base import AbstractGame
 from mipsim.games.fixed_target import FixedTarget
 
-_FIDELITIES = ("auto", "literal", "sufficient")
 Score = AbstractAttack | Callable[..., Any]
 
 
@@ -173,7 +167,6 @@ def play_many(
         >>> play_many(game, [mi.CovarianceScore(data, n=10), mi.ScalarProduct([0.5, 0.5])], games=1000)
         ManyHistogram(2 histograms of the same 1,000 games per world)
     """
-    check_game(game)
     names = tuple(attacks) if isinstance(attacks, Mapping) else None
     for name in names or ():
         if not isinstance(name, str):
@@ -184,11 +177,11 @@ def play_many(
         raise ValueError(
             f"attacks is {given}; it must be a sequence of at least 1 attack, or a dict from names to attacks"
         )
-    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
-    how |= {"workers": workers, "fidelities": _FIDELITIES}
-    options = Options.checked(whole("games", games, 1), seed, executor=executor, **how)
-    counts = play_attacks(options, game, [as_attack(attack) for attack in attacks], stacked=True)
-    return ManyHistogram(tuple(counts), names=names)
+    how = dict[str, Any](edges=edges, chunk=chunk, progress=progress, workers=workers, executor=executor)
+    recipe = Recipe.checked(game, attacks, fidelity, precision, stacked=True)
+    return ManyHistogram(
+        tuple(Run(Settings(whole("games", games, 1), seed, **how), recipe).play()), names=names
+    )
 
 
 @interruptible
@@ -241,16 +234,8 @@ def play_targets(
         ManyHistogram(2 histograms of the same 1,000 games per world, and pooled)
     """
     member("game", game, FixedTarget, "a FixedTarget, which plays many targets")
-    how = dict[str, Any](edges=edges, fidelity=fidelity, precision=precision, chunk=chunk, progress=progress)
-    how |= {"workers": workers, "fidelities": _FIDELITIES}
-    options = Options.checked(whole("games", games, 1), seed, **how)
+    how = dict[str, Any](edges=edges, chunk=chunk, progress=progress, workers=workers)
     points = finite_matrix("targets", targets, game.data.dimension)
-    known = as_attack(attack)
-    columns = [Column(FixedTarget(game.mechanism, game.data, game.n, z), known) for z in points]
-    columns.append(Column(game, known, (("random target among", array_digest(points)),)))
-    with run_in(options.precision):
-        with exact_scope():
-            check_shapes(game, known, fidelity)
-            sampler = on_device(many_targets_sampler(game, known, points, fidelity))
-        *each, pooled = Run(options, sampler, columns).play()
+    recipe = Recipe.checked(game, [attack], fidelity, precision, targets=points)
+    *each, pooled = Run(Settings(whole("games", games, 1), seed, **how), recipe).play()
     return ManyHistogram(tuple(each), pooled)

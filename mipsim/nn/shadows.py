@@ -15,7 +15,7 @@ from mipsim._precision import exact_scope, fixed_key
 from mipsim._signals import interruptible
 from mipsim._validation import flag, member, whole
 from mipsim.engine.counting import on_device
-from mipsim.engine.fidelity import check_game
+from mipsim.engine.recipe import check_game
 from mipsim.games.base import AbstractGame
 from mipsim.nn.descent import Descent
 

@@ -145,7 +145,7 @@ def playing(count: Counter, threads: int) -> Callable[[int], int]:
 
     def work(games: int) -> int:
         each = -(-games // 2)
-        for _ in play_range(count, 0, each, count.span, max(count.span, each // threads), threads):
+        for _ in play_range(count, 0, each, max(count.span, each // threads), threads):
             pass
         return 2 * each
 

@@ -109,14 +109,12 @@ def play_case(case: Case, repeats: int) -> Cost:
     count = Counter(sampler, [np.linspace(-20.0, 20.0, 1024)], 0, devices=devices)
     count(0, 1)
     first, compiling = time.perf_counter() - begun, sum(nonnegligible)
-    for _ in play_range(
-        count, 0, 4 * len(devices) * count.span, count.span, count.span, threads_for(devices)
-    ):
+    for _ in play_range(count, 0, 4 * len(devices) * count.span, count.span, threads_for(devices)):
         pass  # the other devices compile their own
     seconds = []
     while len(seconds) < repeats and (not seconds or seconds[0] < 10.0):
         begun = time.perf_counter()
-        for _ in play_range(count, 0, case.games, count.span, None, threads_for(devices)):
+        for _ in play_range(count, 0, case.games, None, threads_for(devices)):
             pass
         seconds.append(time.perf_counter() - begun)
     return Cost(case, min(seconds), max(0.0, first - compiling), compiling, peak_memory())

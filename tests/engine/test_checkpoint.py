@@ -15,9 +15,9 @@ import pytest
 
 import mipsim as mi
 from mipsim.engine import checkpoint as stored
-from mipsim.engine.executors import Recipe
-from mipsim.engine.options import Options, shard_of
-from mipsim.engine.run import Column, Run
+from mipsim.engine.recipe import Column, Recipe
+from mipsim.engine.run import Run
+from mipsim.engine.settings import Settings, shard_of
 from tests.engine.long_run import ATTACK, EDGES, GAME, run
 from tests.faults.forged import with_manifest
 from tests.sampler_laws import same
@@ -56,7 +56,7 @@ def test_checkpoints_of_a_run_hold_the_same_number_of_games(tmp_path: Path) -> N
     def played(games: int, *paths: Path) -> None:
         recipe = Recipe(GAME, (ATTACK,) * len(paths), "literal", "float64", stacked=True)
         columns = [Column(GAME, ATTACK, checkpoint=path) for path in paths]
-        Run(Options.checked(games, 0, edges=EDGES), recipe.sampler(), columns, recipe).play()
+        Run(Settings(games, 0, edges=EDGES), recipe, columns).play()
 
     for path, games in zip(files, (200, 100), strict=True):
         played(games, path)

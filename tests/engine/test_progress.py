@@ -86,6 +86,21 @@ def test_a_notebook_shows_a_single_output(front, monkeypatch, capsys, every, how
     assert not _progress.in_notebook()  # a terminal session of IPython
 
 
+class Counts:
+    """Counts ranges by a function, in blocks of a few games."""
+
+    seconds = 0.5
+
+    def __init__(self, function, span):
+        self.function, self.span = function, span
+
+    def __call__(self, start, stop):
+        return self.function(start, stop)
+
+    def stop(self):
+        pass
+
+
 def count(begin, end):
     return np.array([[end - begin, begin]]), np.zeros(0)
 
@@ -94,7 +109,7 @@ def count(begin, end):
 @pytest.mark.parametrize(("start", "stop"), [(0, 1), (0, 100), (3, 50), (8, 8)])
 def test_chunks_are_in_order_and_whole(start, stop, chunk, workers):
     done = start
-    for end, counts in play_range(count, start, stop, 4, chunk, workers):
+    for end, counts in play_range(Counts(count, 4), start, stop, chunk, workers):
         assert counts.tolist() == [[end - done, done]]
         assert end % 4 == 0 or end == stop
         done = end
@@ -110,10 +125,10 @@ def test_several_threads_work_at_once_and_preserve_order_and_errors():
         time.sleep(0.001 * (10 - begin % 7))
         return count(begin, end)
 
-    assert [end for end, _ in play_range(meet, 0, 40, 4, 4, 3)] == list(range(4, 41, 4))
+    assert [end for end, _ in play_range(Counts(meet, 4), 0, 40, 4, 3)] == list(range(4, 41, 4))
 
     def broken(begin, end):
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        list(play_range(broken, 0, 10, 1, None, 2))
+        list(play_range(Counts(broken, 1), 0, 10, None, 2))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mipsim._precision import exact_scope
-from mipsim.engine.fidelity import build_sampler, check_shapes
+from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.recipe import check_shapes
 from sims.__main__ import main
 from sims.studies import STUDIES, D, N, reference_data
 
