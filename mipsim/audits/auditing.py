@@ -152,14 +152,13 @@ def audit(
     judged, exchange = kind.judged(known.by_rank(), coin)
     if exchange is None:
         shown = _by_thresholds(judged, level, promised, at, spent)
+    elif exchange.runs > 1 and inclusion_probability is not None:
+        raise ValueError(
+            f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
+        )
     else:
-        if exchange.runs > 1 and inclusion_probability is not None:
-            raise ValueError(
-                f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
-            )
-        risk = (1.0 - level) * kind.share
-        stated = inclusion_probability is not None
-        run = OneRun(judged, risk, guesses, coin, exchange=exchange, stated=stated)
+        how = {"exchange": exchange, "stated": inclusion_probability is not None}
+        run = OneRun(judged, (1.0 - level) * kind.share, guesses, coin, **how)
         shown = _by_guesses(run, exchange, promised, at)
     return Audit(
         design=design,
@@ -182,9 +181,7 @@ def _promised(claim: object, delta: float | None) -> tuple[Promise, float]:
     if promised is not None:
         member("claim", promised, (AbstractTradeOff, RatePromise), f"{KNOWN}, or text such as 'mu=1'")
     own = promised.at_delta if isinstance(promised, ApproxDPTradeOff) else None
-    if delta is None:
-        return promised, DELTA if own is None else own
-    at = number("delta", delta, 0.0, 1.0)
+    at = number("delta", delta, 0.0, 1.0) if delta is not None else DELTA if own is None else own
     if own not in (None, at):
         raise ValueError(
             f"delta is {at} and the claim's is {own}; a claim of epsilon is judged at its own delta"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,37 +79,40 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
     `text`: any of these. Raises ValueError if it is none of these, a number is outside its range, or the file cannot be
     read.
     """
-    if text.lower().endswith(".csv"):
-        return read_curve(Path(text))
     given: dict[str, float] = {}
-    try:
-        for part in text.split(","):
-            name, value = (side.strip() for side in part.split("="))
-            if name in given:
-                raise ValueError  # two values of the same name promise nothing that is clear
-            given[name] = float(value if value.isascii() else "x")
-    except ValueError:
-        given = {}
+    if not text.lower().endswith(".csv"):
+        with suppress(ValueError):
+            pairs = [[side.strip() for side in part.split("=")] for part in text.split(",")]
+            numbers = {name: float(value if value.isascii() else "x") for name, value in pairs}
+            given = (
+                numbers if len(numbers) == len(pairs) else {}
+            )  # two values of a name promise nothing clear
     match sorted(given):
+        case []:
+            promise = read_curve(Path(text)) if text.lower().endswith(".csv") else None
         case ["gdp"] | ["mu"]:
             ((name, mu),) = given.items()
-            return GaussianTradeOff(number(name, mu, 0.0))
+            promise = GaussianTradeOff(number(name, mu, 0.0))
         case ["epsilon"] | ["delta", "epsilon"]:
-            return ApproxDPTradeOff(given["epsilon"], given.get("delta", 0.0))
+            promise = ApproxDPTradeOff(given["epsilon"], given.get("delta", 0.0))
         case ["rho"]:
-            return zcdp(given["rho"])
+            promise = zcdp(given["rho"])
         case ["advantage"]:
-            return ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
+            promise = ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
         case ["fpr", "tpr"]:
-            return RatePromise(**given)
+            promise = RatePromise(**given)
         case names if "sigma" in names and {*names} <= {"sigma", "rate", "steps"}:
             steps = given.get("steps", 1.0)
-            return dpsgd(
+            promise = dpsgd(
                 number("sigma", given["sigma"], 0.0, low_open=True),
                 number("rate", given.get("rate", 1.0), 0.0, 1.0),
                 whole("steps", int(steps) if steps.is_integer() else steps, 1),
             )
-    raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
+        case _:
+            promise = None
+    if promise is None:
+        raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
+    return promise
 
 
 def zcdp(rho: float) -> AbstractTradeOff:

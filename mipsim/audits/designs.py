@@ -78,59 +78,59 @@ def choose_from_clusters(scores: Scores) -> Scores:
 
 
 def _clustered(scores: Scores, runs: int | None, coin: float | None) -> str:
-    if not scores.cluster.size:
-        return 'it has no cluster; design "clustered" needs to know which cluster each score is in'
     named = np.unique([scores.run, scores.cluster], axis=1).shape[1] if scores.run.size else 0
-    if runs is not None and (named > runs or runs < scores.clusters):
-        return (
+    if not scores.cluster.size:
+        wrong = 'it has no cluster; design "clustered" needs to know which cluster each score is in'
+    elif runs is not None and (named > runs or runs < scores.clusters):
+        wrong = (
             f"{runs:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
             'name each run as a cluster, or use design "runs"'
         )
-    return ""
+    else:
+        wrong = ""
+    return wrong
 
 
 def _in_clusters(scores: Scores, design: str) -> str:
     n, clusters = scores.values.size, scores.clusters
-    if clusters == n or (design == "one-run" and clusters == 1):  # a column that names the run of all
-        return ""
+    apart = clusters == n or (design == "one-run" and clusters == 1)  # a column that names the run of all
     noun, other = ("cluster", "one-run") if clusters == 1 else ("clusters", "clustered")
-    return f'{n:,} scores are in {clusters:,} {noun}, which design "{design}" contradicts; design "{other}" is for them'
+    words = f'{n:,} scores are in {clusters:,} {noun}, which design "{design}" contradicts; design "{other}" is for them'
+    return "" if apart else words
 
 
 def _several_runs(scores: Scores, runs: int | None, coin: float | None) -> str:
-    if (wrong := _in_clusters(scores, "runs")) or (scores.run.size and scores.record.size):
-        return wrong
     how = "columns run and record, or matrices in an .npz with --rows"
     how = how if scores.source else "runs= and records=, or a matrix with rows="
-    return f'design "runs" needs the name of the run and of the record of each score: {how}'
+    lacking = f'design "runs" needs the name of the run and of the record of each score: {how}'
+    return _in_clusters(scores, "runs") or ("" if scores.run.size and scores.record.size else lacking)
 
 
 def _independent(scores: Scores, runs: int | None, coin: float | None) -> str:
-    if (wrong := _in_clusters(scores, "independent")) or runs == (n := scores.values.size):
-        return wrong
-    return (
+    n = scores.values.size
+    fewer = (
         f'design "independent" needs a training run or game for each score: say {"--runs " if scores.source else "runs="}{n} if so many '
         f'were run{"" if runs is None else f", not {runs:,}"}; for records of a run use "one-run", of several "runs"'
     )
+    return _in_clusters(scores, "independent") or ("" if runs == n else fewer)
 
 
 def _one_run(scores: Scores, runs: int | None, coin: float | None) -> str:
     n, records = scores.values.size, scores.records
-    if wrong := _in_clusters(scores, "one-run"):
-        return wrong
-    if records not in (0, n):
-        return (
+    wrong = _in_clusters(scores, "one-run")
+    if not wrong and records not in (0, n):
+        wrong = (
             f"{n:,} scores are of {records:,} records, whose coins they share; give a single score a record, such as the mean: "
             'frame.groupby("record", as_index=False).mean()'
         )
-    if runs not in (None, 1):
-        return f'{runs:,} runs are stated for design "one-run"; design "runs" is for several'
-    if scores.source and scores.column != "coin" and coin is None:
-        return (
+    elif not wrong and runs not in (None, 1):
+        wrong = f'{runs:,} runs are stated for design "one-run"; design "runs" is for several'
+    elif not wrong and scores.source and scores.column != "coin" and coin is None:
+        wrong = (
             'it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '
             "--inclusion-probability 0.5"
         )
-    return ""
+    return wrong
 
 
 def _all(scores: Scores, exchange: Exchange | None) -> tuple[Scores, Exchange | None]:

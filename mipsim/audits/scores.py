@@ -7,7 +7,8 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from numbers import Real
@@ -26,6 +27,7 @@ from mipsim.audits.tables import (
     Unclear,
     content_of,
     frame_table,
+    is_frame,
     is_number,
     table_of,
 )
@@ -61,7 +63,7 @@ _LOSSES = re.compile(
 )
 """Names of scores that are lower for members as a rule."""
 _WORDS = {
-    # True and False of a spreadsheet that has decimal commas, too: in German, French, Italian, Spanish
+    # True and False of a spreadsheet in German, French, Italian or Spanish, too
     **dict.fromkeys(("1", "true", "yes", "in", "member", "train", "wahr", "vrai", "vero", "verdadero"), 1.0),
     **dict.fromkeys(("0", "false", "no", "out", "non_member", "non-member", "nonmember", "test"), 0.0),
     **dict.fromkeys(("falsch", "faux", "falso"), 0.0),
@@ -287,7 +289,7 @@ def refuse_repeated_rows(scores: Scores) -> None:
 def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:
     """1 for "in" and 0 for "out", where the entries of a vector say so by numbers or words; what is no vector as it is."""
     entries = held(name, value)
-    if entries.ndim != 1:
+    if entries.ndim != 1:  # refused by its shape
         return value
     if entries.dtype.kind in "biuf":
         result = np.where((entries == 0) | (entries == 1), entries, np.nan).astype(np.float64)
@@ -322,9 +324,8 @@ def _meanings(cells: Any) -> str:
     >>> _meanings(["yes", "no", "yes"]), _meanings(["1", "0"])
     (" ('yes' = member, 'no' = non-member)", '')
     """
-    if np.asarray(cells[:1]).dtype.kind in "biuf":
-        return ""
-    words = (cell.strip().lower() for cell in cells if isinstance(cell, str) and len(cell) <= _LONGEST)
+    some = () if np.asarray(cells[:1]).dtype.kind in "biuf" else cells
+    words = (cell.strip().lower() for cell in some if isinstance(cell, str) and len(cell) <= _LONGEST)
     known = sorted(
         {word for word in words if word in _WORDS} - {"0", "1"}, key=lambda word: (-_WORDS[word], word)
     )
@@ -348,12 +349,10 @@ def _numbered(name: str, value: object, size: int) -> np.ndarray:
         raise ValueError(
             f"{name} is empty at index {int(np.argmax(lacking))}; it must say of each score which {name} it is of"
         )
-    if names.dtype != object:
-        return np.unique(names, return_inverse=True)[1]
-    order = {
-        word: place for place, word in enumerate(sorted(set(names)))
-    }  # an array of text is as wide as its widest
-    return np.fromiter(map(order.__getitem__, names), np.int64, size)
+    if names.dtype == object:  # an array of text is as wide as its widest
+        order = {word: place for place, word in enumerate(sorted(set(names)))}
+        names = np.fromiter(map(order.__getitem__, names), np.int64, size)
+    return np.unique(names, return_inverse=True)[1]
 
 
 def _shadow(shadow: object, run: object) -> np.ndarray:
@@ -396,45 +395,58 @@ def read_scores(
     refused with the option that says it.
     """
     file = Path(scores) if isinstance(scores, (str, os.PathLike)) else None
-    table, how = frame_table(scores), dict[str, Any](shadow=shadow, rows=rows, higher=higher)
+    table = bool(file) or is_frame(scores)
+    how = dict[str, Any](shadow=shadow, rows=rows, higher=higher)
     others = {"member": member, "cluster": cluster, "runs": run, "records": record}
-    if (file or table) and any(x is not None for x in others.values()):
+    if table and any(x is not None for x in others.values()):
         kind = "file" if file else "frame"
         raise ValueError(
             f"member, cluster, runs or records is given beside a {kind} of scores; the {kind} must hold them"
         )
     if file is None and separator is not None:
         raise ValueError("separator is given beside scores that are no file; only text has a separator")
-    if file or table:
-        roles, content = _given_roles(columns), content_of(file) if file else b""
-        try:
-            with within_memory():
-                if file:
-                    table = table_of(file, content, separator)
-                    how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
-                assert table is not None
-                return _scores_of_table(table, roles, **how)
-        except Unclear as error:
-            what = f"{printable(file or 'scores')}: {error.what}"
-            raise Unclear(what, error.option, error.value) from None
-        except ValueError as error:
-            raise ValueError(f"{printable(file or 'scores')}: {error}") from None
-    if columns is not None:
+    if columns is not None and not table:
         raise ValueError("columns is given beside arrays; only scores in a file or a frame have columns")
+    roles = None if columns is None else _given_roles(columns)
+    content = content_of(file) if file else b""
+    with _named(file or "scores") if table else nullcontext():
+        if file:
+            how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
+        if table:
+            read = table_of(file, content, separator) if file else frame_table(scores)
+            how |= _parts_of(read, roles, higher, rows)
+        else:
+            _refuse_other_index(scores, others)
+            how |= {"scores": scores, "member": member, "cluster": cluster, "run": run, "record": record}
+            how |= _turned(str(getattr(scores, "name", None) or ""), higher)
+        return Scores.of(**how)
+
+
+@contextmanager
+def _named(what: object) -> Iterator[None]:
+    """Errors that begin with the name of what is read."""
+    try:
+        with within_memory():
+            yield
+    except Unclear as error:
+        raise Unclear(f"{printable(what)}: {error.what}", error.option, error.value) from None
+    except ValueError as error:
+        raise ValueError(f"{printable(what)}: {error}") from None
+
+
+def _refuse_other_index(scores: object, others: Mapping[str, object]) -> None:
+    """Raise ValueError where a series of pandas would be paired with another by place, and not by its index."""
+    ours = getattr(scores, "index", None)
     for name, other in others.items():
-        ours, theirs = getattr(scores, "index", None), getattr(other, "index", None)
+        theirs = getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and not ours.equals(theirs):  # type: ignore[union-attr]
             raise ValueError(
                 f"{name} has another index than scores; rows would be paired wrongly: align them first"
             )
-    how |= _turned(str(getattr(scores, "name", None) or ""), higher)
-    return Scores.of(scores, member, cluster, run=run, record=record, **how)
 
 
-def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | None:
+def _given_roles(columns: Mapping[str, str] | str) -> dict[str, str]:
     """The column of each role, as a user has named them."""
-    if columns is None:
-        return None
     if isinstance(columns, str):
         # A comma before what has no "=" belongs to a name.
         parts = [part.partition("=") for part in re.split(",(?=[^,=]*=)", columns)]
@@ -455,8 +467,10 @@ def _given_roles(columns: Mapping[str, str] | str | None) -> dict[str, str] | No
     return roles
 
 
-def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> Scores:
-    """The scores of a file or a frame, by the columns that a user names or a tool is known by."""
+def _parts_of(
+    table: Table, given: dict[str, str] | None, higher: str | None, rows: str | None
+) -> dict[str, Any]:
+    """What `Scores.of` takes, of a file or a frame, by the columns that a user names or a tool is known by."""
     tool, roles = _recognised(table) if given is None else ("", given)
     by_name = {name.strip().lower(): name for name in table.names} | {name: name for name in table.names}
     if lacking := [name for name in roles.values() if not by_name.keys() & {name, name.lower()}]:
@@ -467,8 +481,7 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
     if not _settles(chosen):
         what = f"columns names {', '.join(chosen)}; it must name score and member (or label, coin) of {_listed(table.names)}"
         raise Unclear(what, "columns", _suggestion(table))
-    if not tool:
-        how |= _turned(chosen.get("score", chosen.get("members", "")), how["higher"])
+    how: dict[str, Any] = {} if tool else _turned(chosen.get("score", chosen.get("members", "")), higher)
     cells = {name: _flat(column) for name, column in table.read(tuple(chosen.values())).items()}
     for name, array in cells.items():
         if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
@@ -480,10 +493,6 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
         f"{role} from {printable(name, 30)}{_meanings(cells[name]) if role in WORLDS else ''}"
         for role, name in chosen.items()
     )
-    for role, name in chosen.items():
-        if role in ("score", "members", "non_members") and (points := _with_points(cells[name])) is not None:
-            cells[name] = points
-            how["read_as"] += f"; decimal commas in {printable(name, 30)}"
     others = [name for name in table.names if name not in chosen.values()]
     if any(name.strip().lower() in _INDEX for name in others):
         how["read_as"] += "; without the numbers of its rows"
@@ -491,9 +500,9 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
         how["read_as"] += f"; {_listed(ignored)} ignored"
     values = cells.get(chosen.get("score", ""))
     if isinstance(values, np.ndarray) and values.ndim == 2:
-        how["read_as"] += f"; matrices of {' x '.join(ROWS if how['rows'] == ROWS[0] else ROWS[::-1])}"
+        how["read_as"] += f"; matrices of {' x '.join(ROWS if rows == ROWS[0] else ROWS[::-1])}"
     label = {role: f"{table.noun} {quoted(name)}" for role, name in chosen.items()}
-    if tool and how["higher"] is None:
+    if tool and higher is None:
         how["order"] = f'higher = "in", as {tool} documents'
     if values is None:
         both = [
@@ -501,12 +510,14 @@ def _scores_of_table(table: Table, given: dict[str, str] | None, **how: Any) -> 
             for role in ("members", "non_members")
         ]
         inside = np.repeat([1.0, 0.0], [len(world) for world in both])
-        return Scores.of(np.concatenate(both), inside, column="members", **how)
-    (world,) = chosen.keys() & set(WORLDS)
-    names = {role: cells[chosen[role]] for role in NAMES if role in chosen}
-    names = {role: x if isinstance(x, np.ndarray) else list(map(_name, x)) for role, x in names.items()}
-    how |= {"column": world, "called": (label["score"], label[world])}
-    return Scores.of(values, cells[chosen[world]], **names, **how)
+        how |= {"scores": np.concatenate(both), "member": inside, "column": "members"}
+    else:
+        (world,) = chosen.keys() & set(WORLDS)
+        names = {role: cells[chosen[role]] for role in NAMES if role in chosen}
+        how |= {role: x if isinstance(x, np.ndarray) else list(map(_name, x)) for role, x in names.items()}
+        how |= {"scores": values, "member": cells[chosen[world]]}
+        how |= {"column": world, "called": (label["score"], label[world])}
+    return how
 
 
 def _name(entry: object) -> object:
@@ -539,16 +550,13 @@ def _recognised(table: Table) -> tuple[str, dict[str, str]]:
         taken = (role in WORLDS and roles.keys() & set(WORLDS)) or "members" in roles
         if role and role not in roles and not taken:
             roles[role] = names[name]
-    if len(tools) == 1:
-        tool, known = tools[0]
-        ours = {role: name for role, name in roles.items() if name.strip().lower() not in known}
-        if ours.keys() <= set(NAMES):
-            return tool, {role: names[name] for name, role in known.items()} | ours
-    elif not tools and once and _settles(roles):
-        return "", roles
-    what, columns = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
-    listed = _listed(table.names, max(20, 160 - len(what) - len(columns)))
-    raise Unclear(f"{what}: {listed}; name them", "columns", columns)
+    tool, known = tools[0] if len(tools) == 1 else ("", {})
+    ours = {role: name for role, name in roles.items() if name.strip().lower() not in known}
+    if not (ours.keys() <= set(NAMES) if tool else not tools and once and _settles(roles)):
+        what, columns = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
+        listed = _listed(table.names, max(20, 160 - len(what) - len(columns)))
+        raise Unclear(f"{what}: {listed}; name them", "columns", columns)
+    return tool, {role: names[name] for name, role in known.items()} | ours
 
 
 def _suggestion(table: Table) -> str:
@@ -563,32 +571,14 @@ def _suggestion(table: Table) -> str:
 
     if {"members", "non_members"} <= {name.lower() for name in table.names}:
         return "members=members,non_members=non_members"
-    if len(two := [pair for name in table.names if (pair := _of_both_worlds(name, table.names))]) == 1:
-        return "members={},non_members={}".format(*map(printable, two[0]))
     score = first("score|loss|signal|logit|stat|risk", 1)
     return f"score={score},member={first('member|label|coin|is_in|train|split|insert|includ|keep', 2)}"
 
 
-def _of_both_worlds(name: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The name of members' scores with that of the others', if they differ in a word such as train and test alone."""
-    for member, other in (
-        ("train", "test"),
-        ("in", "out"),
-        ("member", "nonmember"),
-        ("member", "non_member"),
-    ):
-        pattern = rf"(?<![a-z]){member}(?=s?(?![a-z]))"
-        if (twin := re.sub(pattern, other, name)) != name and twin in names:
-            return name, twin
-    return None
-
-
 def _turned(name: str, higher: str | None) -> dict[str, str]:
     """The direction of scores that are named as a loss, and who says so; nothing for others, and where the user states it."""
-    if higher is not None or not _LOSSES.search(name.lower()):
-        return {}
-    named = printable(repr(name), 40)
-    return {"higher": "out", "order": f'higher = "out", since the scores are named as a loss, {named}'}
+    order = f'higher = "out", since the scores are named as a loss, {printable(repr(name), 40)}'
+    return {"higher": "out", "order": order} if higher is None and _LOSSES.search(name.lower()) else {}
 
 
 def _flat(column: Any) -> Any:
@@ -596,27 +586,13 @@ def _flat(column: Any) -> Any:
     if isinstance(column, np.ndarray):
         while column.ndim > 1 and column.shape[-1] == 1:
             column = column[..., 0]
-        return column
-    alone = bool(len(column)) and all(isinstance(row, list) and len(row) == 1 for row in column)
-    return [row[0] for row in column] if alone else column
+    elif len(column) and all(isinstance(row, list) and len(row) == 1 for row in column):
+        column = [row[0] for row in column]
+    return column
 
 
 def _listed(names: Sequence[str], most: int = 60) -> str:
     return printable(", ".join(map(repr, names)) or "none", min(most, 60))
-
-
-def _with_points(cells: Any) -> list[str] | None:
-    """Cells of a text whose numbers have decimal commas, with points; None for others, and where each comma may divide thousands."""
-    if isinstance(cells, np.ndarray) or not all(
-        isinstance(cell, str) and len(cell) <= _LONG for cell in cells
-    ):
-        return None
-    commas = [cell for cell in cells if "," in cell]
-    if any("." in cell or cell.count(",") > 1 for cell in cells):
-        return None
-    if all(re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in commas):
-        return None
-    return [cell.replace(",", ".") for cell in cells]
 
 
 _LONG = 64
@@ -628,10 +604,9 @@ def parsed_numbers(name: str, cells: Any) -> Any:
     if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
         i = next(i for i, cell in enumerate(cells) if isinstance(cell, bool))
         raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
-    if not len(cells) or not all(isinstance(cell, str) for cell in cells):
-        return cells
-    result, read_long = np.empty(len(cells)), cache(_number)
-    for i, cell in enumerate(cells):
+    text = len(cells) > 0 and all(isinstance(cell, str) for cell in cells)
+    result, read_long = np.empty(len(cells)) if text else cells, cache(_number)
+    for i, cell in enumerate(cells if text else ()):
         try:
             result[i] = _number(cell) if len(cell) <= _LONG else read_long(cell)
         except ValueError:

@@ -81,16 +81,14 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         raise ValueError(
             f"separator is given, but it ends in {printable(repr(ending), 20)}; only text has a separator"
         )
-    if ending in _TEXTS:
-        return text_table(content, separator)
     if ending in (".npy", ".pickle", ".pkl"):
         raise ValueError(_to_be_stored(file, content))
-    if ending not in READERS:
+    if ending not in (*_TEXTS, *READERS):
         endings = ", ".join((*_TEXTS, *READERS))
         raise ValueError(
             f"it ends in {printable(repr(ending), 20)}; scores are read from {endings}, and from arrays in Python"
         )
-    return READERS[ending](content)
+    return text_table(content, separator) if ending in _TEXTS else READERS[ending](content)
 
 
 def _to_be_stored(file: Path, content: bytes) -> str:
@@ -244,10 +242,9 @@ def _separator(text: str, given: str | None) -> str:
 def is_number(cell: str) -> bool:
     """Whether a cell of a text is a number."""
     try:
-        float(cell)
+        return cell.isascii() and float(cell) is not None
     except ValueError:
         return False
-    return cell.isascii()
 
 
 def _npz_table(content: bytes) -> Table:
@@ -371,16 +368,17 @@ def _words(column: Any) -> list[str | None]:
     return result
 
 
-def frame_table(frame: Any) -> Table | None:
-    """The columns of a data frame of pandas or polars, or of a dictionary of arrays; None where it is none of these.
+def is_frame(scores: object) -> bool:
+    """Whether it is a data frame of pandas or polars, or a dictionary of arrays."""
+    return isinstance(scores, Mapping) or (hasattr(scores, "columns") and hasattr(scores, "__getitem__"))
+
+
+def frame_table(frame: Any) -> Table:
+    """The columns of a data frame or of a dictionary.
     >>> frame_table({"score": [0.5], "member": [1]}).names
     ('score', 'member')
-    >>> frame_table(np.zeros(3)) is None
-    True
     """
     mapping = isinstance(frame, Mapping)
-    if not (mapping or (hasattr(frame, "columns") and hasattr(frame, "__getitem__"))):
-        return None
     kind, noun = ("a dictionary", "key") if mapping else ("a data frame", "column")
     names = {str(name): name for name in (frame if mapping else frame.columns)}
     return Table(

@@ -274,10 +274,7 @@ WORLDS = {"in": VALUES[MEMBER == 1].tolist(), "out": VALUES[MEMBER == 0].tolist(
 OWN, BOTH = {"score": VALUES, "member": MEMBER}, [VALUES[world == MEMBER] for world in (1, 0)]
 KEEP = np.random.default_rng(0).random((16, 200)) < 0.5
 RAW = np.random.default_rng(1).normal(size=(16, 200, 2)) + KEEP[..., None]
-CELLS = "\r\n".join(
-    f"{str(x).replace('.', ',')};{'WAHR' if world else 'FALSCH'}"
-    for x, world in zip(LIST, LABELS, strict=True)
-)
+CELLS = "\r\n".join(f"{x};{'WAHR' if world else 'FALSCH'}" for x, world in zip(LIST, LABELS, strict=True))
 TOOLS: dict[str, Callable[[str], Any]] = {
     "leakpro.csv": lambda name: pd.DataFrame({"rank": MEMBER, "audit_index": MEMBER, "risk_score": VALUES, "is_member": MEMBER}).to_csv(name, index=False),
     "leakpro.json": lambda name: Path(name).write_text(json.dumps({"id": "lira", "tp": [1], "signal_values": VALUES[:, None].tolist(), "true_labels": LABELS})),
@@ -287,7 +284,6 @@ TOOLS: dict[str, Callable[[str], Any]] = {
     "scores.npy": lambda name: (np.save(name, RAW), np.save("keep.npy", KEEP)),
     "lira.npz": lambda name: np.savez(name, scores=RAW[..., 0], keep=KEEP),
     # What its `infer` returns has shape (n, 1).
-    "art.npz": lambda name: np.savez(name, inferred_train=BOTH[0][:, None], inferred_test=BOTH[1][:, None]),
     "canaries.csv": lambda name: pd.DataFrame({"canary_id": range(120), "inserted": MEMBER == 1, "loss": -VALUES}).to_csv(name, index=False),
     "canaries.npz": lambda name: np.savez(name, in_canary_scores=BOTH[0], out_canary_scores=BOTH[1]),
     "guard.json": lambda name: Path(name).write_text(json.dumps({"scores_train": WORLDS["in"], "scores_test": WORLDS["out"]})),
@@ -309,11 +305,10 @@ TOOLS: dict[str, Callable[[str], Any]] = {
         ("tensorflow.npz", "TensorFlow Privacy NPZ: members from membership_scores_train, non_members from membership_scores_test"),
         ("scores.npy", "NPZ: score from score, member from member; matrices of models x records"),
         ("lira.npz", "LiRA NPZ: score from scores, member from keep; matrices of models x records"),
-        ("art.npz", "NPZ: members from inferred_train, non_members from inferred_test"),
         ("canaries.csv", "CSV: score from loss, member from inserted ('true' = member, 'false' = non-member); 'canary_id' ignored"),
         ("pandas.csv", "CSV: score from score, member from member; without the numbers of its rows"),
         ("frame.parquet", "parquet: score from score, member from member"),
-        ("excel.csv", "text separated by semicolons: score from Score, member from Member ('wahr' = member, 'falsch' = non-member); decimal commas in Score"),
+        ("excel.csv", "text separated by semicolons: score from Score, member from Member ('wahr' = member, 'falsch' = non-member)"),
         ("lines.jsonl", "JSON lines: score from score, member from member"),
         ("canaries.npz", "jax_privacy NPZ: members from in_canary_scores, non_members from out_canary_scores"),
         ("guard.json", "PrivacyGuard JSON: members from scores_train, non_members from scores_test"),
