@@ -65,12 +65,11 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    numbers = {
-        key: float(second[key]) for key in ("claim", "value", "low", "high")
-    }  # JSON has words for infinity
-    what, stated, true, _ = Replication(
-        **{key: second[key] for key in ("what", "how", "one_sided")} | numbers
-    ).for_readers()
+    claim, value, low, high = (
+        float(second[key]) for key in ("claim", "value", "low", "high")
+    )  # JSON has words for infinity
+    seen = Replication(value, low, high, second["what"], second["how"], claim, one_sided=second["one_sided"])
+    what, stated, true, _ = seen.for_readers()
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))
     cells = (entry["claim"], entry["defect"], what, stated, true, second["size"] or "", at)
     return dict(zip(HEADER, map(str, cells), strict=True))
@@ -153,7 +152,7 @@ def _counts(stored: Rows) -> str:
         f"{_judged()}:\n\n| statements | number |\n|---|---|\n| of the four papers | {len(four)} |\n| of the field beyond them | {len(_printed('field'))} |\n"
         f"| corrections and companions that no paper prints, each with its derivation in the report | {corrections} |\n\n"
         f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
-        f"{of['wording']} are slips of the pen, and {of['reading']} fail under\na reading of the text. All {corrections} corrections and companions are CONFIRMED.\n"
+        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. All {corrections} corrections and companions are CONFIRMED.\n"
     )
 
 

@@ -171,7 +171,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-scalar-product-finite": ([0], []),
     "azize-reference-points": ([3, 7, 13, -1], [{"reading": reference_points.MANY}]),
     "azize-onion": ([12, {"reading": onion.EACH, "data": "gamma", "keep": 0.5}], [{"reading": onion.AVERAGE}]),
-    "azize-z-estimators": ([-2], [], [2, 8, 16, -1]),
+    "azize-z-estimators": ([-2, 2, 4], [], [8, 16, -1]),
     "azize-z-estimators-logistic": ([2], []),
     "azize-alg-3": ([0, 1, 3, -5], []),
     "azize-alg-4": ([0], []),

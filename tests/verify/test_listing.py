@@ -47,8 +47,17 @@ def test_a_changed_result_changes_the_pages(
     file = tmp_path / "rows.csv"
     file.write_text(counterexamples.STORED.read_text("utf-8"), "utf-8")
     entry = {"claim": "izzo-thm-8", "defect": "formula", "corrects": None, "counterexample": None}
-    second = {"what": "TPR - FPR", "claim": 0.5, "value": 1.0, "low": 0.9, "high": "inf", "size": None}
-    second |= {"value": float(value), "low": float(value)} if column == "true" else {}
+    second = {
+        "what": "TPR - FPR",
+        "how": "by hand",
+        "claim": 0.5,
+        "value": 1.0,
+        "low": 0.9,
+        "high": "inf",
+        "size": None,
+        "one_sided": True,
+    }
+    second |= dict.fromkeys(("value", "low", "high"), float(value)) if column == "true" else {}
     entry |= {"defect": value} if column == "class" else {}
     at = REGISTER["izzo-thm-8"].points[0].at
     verdicts = [entry | {"simple_counterexample": {"second_route": second, "parameters": at}}]
@@ -60,7 +69,7 @@ def test_a_changed_result_changes_the_pages(
     least = second | {"what": "minus the loss", "claim": -0.5, "value": -1e-16, "low": -1e-9, "high": 1e-9}
     row = counterexamples.row_of(entry | {"simple_counterexample": {"second_route": least, "parameters": at}})
     assert row is not None
-    assert [row[key] for key in ("what", "stated", "true")] == ["the loss", "0.5", "0"]
+    assert [row[key] for key in ("what", "stated", "true")] == ["the loss", "at least 0.5", "0"]
     assert {
         path.name for path, text in counterexamples.texts(stored).items() if path.read_text("utf-8") != text
     } == changed

@@ -33,8 +33,9 @@ LEAD = (
     "Each entry is a statement of a paper, a part of such a statement, or a correction. It is judged at listed points and, for most entries, at "
     "points spread over its domain: by exact distributions, or by membership-inference games where none is known. CONFIRMED: at every judged "
     "point the interval of the gap lies inside the tolerance, which was fixed before the run (a bound by an exact distribution has no "
-    "tolerance). The row states how many points were judged. REFUTED: at some point the "
-    "interval excludes the statement. The defect says what is wrong; sentences of the paper that restrict the statement are part of it. "
+    "tolerance). The row states how many points were judged. REFUTED: in some reading, at some point "
+    "that its words allow, the interval excludes the statement, of which sentences of the paper that restrict it are part. The class says how much of the "
+    "statement is left; an entry judges a sentence, not the work that it stands in. "
     "INCONCLUSIVE: the evidence decides neither. A verdict is statistical: none is a proof."
 )
 

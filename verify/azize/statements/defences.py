@@ -163,7 +163,7 @@ SUBSAMPLE = Statement(
     name="azize-thm-4.2", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{\rho m^*})",
     uses=("azize-thm-3.1-power",),
     says="Mean of k = rho n rows sampled without replacement: theorem 3.1 with rho m*, i.e. power Phi(z_alpha + sqrt(rho m*)).",
-    fails=r"The target is among the sampled rows with probability $\rho$ only: the power is a mixture over that coin, not a Gaussian curve with less leakage.",
+    fails=r"The target is among the sampled rows with probability $\rho$, and a single coin decides it for all coordinates, where the proof has a mixture in each coordinate: the power is a mixture over that coin, not a Gaussian curve with less leakage.",
     instead=r"$\rho\,\Phi(z + \sqrt{m^*/\rho}) + (1 - \rho)\,\alpha$",
     kind=rf.Limit("n", sizes=sampled_sizes, ceiling=most_power),
     # What fails for all rows fails for k: the data are those of the correction of theorem 3.1.

@@ -89,7 +89,7 @@ PRINTED = Statement(
     unreached={"azize-alg-4": lambda: True},  # the sign of descent is taken
     says="With the sign of descent and moments estimated as in algorithm 3, the covariance attack improves on the scalar product when the inverse "
     "of the covariance matrix is well estimated.",
-    fails="The printed $C_0$ is not centred: even known exactly it is the covariance plus the square of the mean, and its inverse hides the direction of the mean.",
+    fails=r"With known moments it stands, and on gradients of networks at real records. The printed $\hat C_0$ is not centred: even known exactly it is the covariance plus the square of the mean, and its inverse hides the direction of the mean.",
     instead="the centred $C_0$, a single step, many references",
     kind=rf.Ordering(),
     domain={"reading": rf.Choice(KNOWN, UNCENTRED, FEW, EPOCH, REAL)}

@@ -352,8 +352,8 @@ def every_subset(records: int, rate: float) -> Replication:
 
 SUBSET = Statement(
     name="field-binomial-subset",
-    says="To draw the size of a batch from the binomial law and then a uniformly random subset of that size makes records of a batch negatively "
-    "dependent, and so is not Poisson sampling. Judged is the distance of the two laws, which is 0 where they are the same.",
+    says="To draw the size of a batch from the binomial distribution and then a uniformly random subset of that size makes records of a batch negatively "
+    "dependent, and so is not Poisson sampling. Judged is the distance of the two distributions, which is 0 where they are the same.",
     fails="Given the size, a record makes others less likely; but a record also makes a large size more likely, and for a binomial size the two cancel: each set of k of n records has the probability $q^k (1 - q)^{n - k}$.",
     instead="both are the same distribution, that of a Poisson sample",
     source="google-deepmind/jax_privacy, issue 121 (24 January 2026), on CyclicPoissonSampling, which draws rng.binomial and then rng.choice "

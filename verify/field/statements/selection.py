@@ -96,7 +96,7 @@ _LEFT_OUT = Quote(
 )
 EXPONENTIAL_COUNT = Statement(
     name="field-rdp-exponential-count",
-    says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true one. Judged "
+    says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true epsilon. Judged "
     "for two candidates. The file as of commit 0719e70 has the count.",
     fails="At that commit the accountant adds the mechanism's cost a single time, however often it runs; the neighbouring events have `count *`, and so has the file since commit 0719e70.",
     instead="`count *` the cost",

@@ -11,11 +11,11 @@ SHUFFLED, POISSON = "shuffled", "Poisson samples"
 _PUBLISHED = {"batches": SHUFFLED, "sigma": 0.8, "steps": 1000, "delta": 1e-5}
 
 
-def shown_epsilon(batches: str, **at: float) -> Number:
+def shown_epsilon(batches: str, sigma: float, steps: int, delta: float) -> Number:
     """What a single event shows of shuffled batches, and what the accountant says of Poisson samples, for which it is certified."""
     if batches == POISSON:
-        return composed_epsilon(at["sigma"], 1.0 / at["steps"], int(at["steps"]), math.log10(at["delta"]))
-    return Number(shuffled_epsilon(**at), unknown="above", route="one event")
+        return composed_epsilon(sigma, 1.0 / steps, steps, math.log10(delta))
+    return Number(shuffled_epsilon(sigma, steps, delta), unknown="above", route="one event")
 
 
 SHUFFLED_BATCHES = Statement(

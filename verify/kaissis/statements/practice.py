@@ -83,7 +83,7 @@ def loss_by_tails(reading: str, ratio: float) -> Replication:
         value,
         value - 1e-9,
         value + 1e-9,
-        "loss without sub-sampling, at most the loss with it",
+        "loss without sub-sampling",
         "normal tails",
     )
 

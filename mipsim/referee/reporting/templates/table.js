@@ -22,7 +22,7 @@ document.querySelectorAll("table.verdicts").forEach(table => {
     if (values.length < 2) return null;
     const select = Object.assign(document.createElement("select"), {name: key});
     ["", ...values].forEach(value => select.append(new Option(value === "" ? "all" : value === "–" ? "none" : value, value)));
-    return [key, field(key === "group" ? "source" : key, select)];
+    return [key, field({group: "source", defect: "class"}[key] ?? key, select)];
   }).filter(Boolean);
   function narrow() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
