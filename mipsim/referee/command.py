@@ -35,6 +35,7 @@ from mipsim.audits.scores import ROWS
 from mipsim.audits.tables import Unclear
 from mipsim.referee import settings
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.training import ENDINGS
 
 if TYPE_CHECKING:
     from mipsim.referee.outcome import Outcome
@@ -417,6 +418,23 @@ class _Phase(click.ParamType):
         return known["noise"], known["rate"], known["steps"]
 
 
+class _Claim(click.ParamType):
+    """epsilon=E,delta=D."""
+
+    name = "claim"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        sides = [part.strip().partition("=") for part in str(value).split(",")]
+        parts = {name: word for name, _, word in sides}
+        try:
+            if parts.keys() == {"epsilon", "delta"} and len(sides) == 2:
+                return float(parts["epsilon"]), float(parts["delta"])
+        except ValueError:
+            pass
+        self.fail(f"is {quoted(value)}; write such as epsilon=8,delta=1e-5", param, ctx)
+        return None
+
+
 def _sampled(name: str, what: str) -> Callable[..., Any]:
     return click.option(name, type=click.Choice(tuple(SCHEMES)), help=what)
 
@@ -427,10 +445,13 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
         "mipsim account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --sampling random_allocation --delta 1e-6",
         "mipsim account --noise-multiplier 0.5 --sampling-rate 0.001 --steps 1000 --implemented shuffled --accounted poisson",
         "mipsim account --phase noise=1,rate=0.01,steps=500 --phase noise=1.5,rate=0.02,steps=500",
+        "mipsim account train.toml --claim epsilon=8,delta=1e-5",
         after=FIND_NOISE
-        + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence.",
+        + "Every number is shown with two proven ends, rounded outwards. What no theorem covers is refused in a sentence. "
+        "With a claim, the exit status is 0 if it is CONFIRMED and else 1.",
     ),
 )
+@click.argument("config", required=False, metavar="[CONFIG]")
 @click.option(
     "--noise-multiplier",
     type=Number(0, min_open=True),
@@ -465,12 +486,25 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @_repeated("--delta", "D", "print epsilon at this delta; may be repeated (default: 1e-5)")
 @_repeated("--epsilon", "E", "print delta at this epsilon; may be repeated (default: 1)")
 @_repeated("--fpr", "A", "print the TPR at this FPR; may be repeated (default: 0.1, 0.01, 0.001)")
+@click.option(
+    "--claim",
+    type=_Claim(),
+    metavar="epsilon=E,delta=D",
+    help="judge this claim: CONFIRMED, REFUTED or INCONCLUSIVE",
+)
 @click.option("--json", "as_json", is_flag=True, help="print JSON instead of a table")
 def account(
-    sampling: str | None, implemented: str | None, accounted: str | None, as_json: bool, **how: Any
-) -> None:
+    config: str | None,
+    sampling: str | None,
+    implemented: str | None,
+    accounted: str | None,
+    as_json: bool,
+    **how: Any,
+) -> int:
     """Bound what DP-SGD leaks: epsilon, delta, advantage, TPR at FPR and mu, each from both sides.
 
+    CONFIG is a file .toml, .json or .yaml of a training run: noise_multiplier, batch_size and data_size (or sampling_rate), epochs or steps,
+    sampling, and a claimed epsilon and delta, in these or other usual spellings. It stands in the place of the options that say the same.
     With --implemented and --accounted, say which differences between two ways of sampling are proven.
     """
     if (implemented is None) != (accounted is None):
@@ -481,8 +515,15 @@ def account(
 
     from mipsim.tradeoff import account as accounting
 
-    how = {name: value for name, value in how.items() if value != ()}
+    how = {name: value for name, value in how.items() if value != () and value is not None}
+    if config is not None:
+        if not config.lower().endswith(ENDINGS):
+            raise click.UsageError(f"CONFIG is {quoted(config)}; it must end in {', '.join(ENDINGS)}")
+        if implemented is not None or "noise_multiplier" in how:
+            raise click.UsageError("CONFIG stands beside options that say the same; leave these out")
+        how["noise_multiplier"] = config
     result = accounting(sampling=implemented or sampling or "poisson", **how)
     if accounted is not None:
         result = result.compare(accounting(sampling=accounted, **how))
     say(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
+    return DONE if getattr(result, "verdict", "") in ("", "CONFIRMED") else FAILED

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
 from mipsim._validation import choice, member, number, real_array
+from mipsim._verdict import Verdict
 from mipsim._words import plural, quoted
 from mipsim.tradeoff import events
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.training import Training, is_training, read_training
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
@@ -35,6 +37,8 @@ class Account(Printed):
         phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`; none of an event.
         neighbours: as of `mipsim.dpsgd`.
         sampling: the same; of an event the name of its class.
+        claim: (epsilon, delta) that is judged, or None.
+        read: what was read of a configuration, what follows from it, and what was left unread.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
             "least mu of mu-GDP" is the least mu for which G_mu lies below the curve at every FPR; at the rarest, a step that is hardly
             ever sampled counts in full.
@@ -58,6 +62,23 @@ class Account(Printed):
     neighbours: str
     sampling: str
     numbers: dict[str, Bounds]
+    claim: tuple[float, float] | None = None
+    read: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Of the claim: "CONFIRMED", "REFUTED" for the worst records, or "INCONCLUSIVE"; "" where nothing is claimed."""
+        if self.claim is None:
+            return ""
+        epsilon, delta = self.claim
+        most = (
+            self.numbers[f"epsilon at delta {_named(delta)}"],
+            self.numbers[f"delta at epsilon {_named(epsilon)}"],
+        )
+        if any(ends[1] <= claimed for ends, claimed in zip(most, self.claim, strict=True)):
+            return Verdict.CONFIRMED.value
+        below = all(ends[0] <= claimed for ends, claimed in zip(most, self.claim, strict=True))
+        return (Verdict.INCONCLUSIVE if below else Verdict.REFUTED).value
 
     @property
     def assumes(self) -> tuple[str, str]:
@@ -97,6 +118,12 @@ class Account(Printed):
             "sampling": self.sampling,
             "assumes": [*self.assumes],
             "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
+            **(
+                {"claim": {"epsilon": self.claim[0], "delta": self.claim[1], "verdict": self.verdict}}
+                if self.claim
+                else {}
+            ),
+            **({"read": self.read} if self.read else {}),
         }
 
     def _title(self) -> str:
@@ -111,6 +138,17 @@ class Account(Printed):
     def _lines(self) -> list[tuple[str, str]]:
         return [
             *((name, shown(ends)) for name, ends in self.numbers.items()),
+            *(
+                [
+                    (
+                        "claim",
+                        f"epsilon {_named(self.claim[0])} at delta {_named(self.claim[1])}: {self.verdict}",
+                    )
+                ]
+                if self.claim
+                else []
+            ),
+            *([("read", self.read)] if self.read else []),
             ("assumes", self.assumes[0]),
             ("and", self.assumes[1]),
         ]
@@ -195,12 +233,14 @@ def account(
     delta: float | Iterable[float] = DELTAS,
     epsilon: float | Iterable[float] = EPSILONS,
     fpr: float | Iterable[float] = FPRS,
+    claim: tuple[float, float] | None = None,
 ) -> Account:
     """Account for DP-SGD: each number that people report, between proven bounds.
 
     Args:
         noise_multiplier: the standard deviation of the noise over the clipping norm, > 0. In its place an event of dp_accounting, which
-            says all but the neighbours; nothing of that package is imported.
+            says all but the neighbours, and of which nothing is imported; or the configuration of a training, a mapping or the path of
+            a file of TOML, JSON or YAML, which says all, and maybe a claim. See `mipsim.tradeoff.training` for the names that are known.
         sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps.
         steps: all of them, from 1 to 10^9.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
@@ -209,9 +249,10 @@ def account(
         delta: a value or several, in [0, 1], at which epsilon is reported.
         epsilon: a value or several, >= 0, at which delta is reported.
         fpr: a value or several, in [0, 1], at which the TPR is reported.
+        claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
 
     Raises:
-        ValueError: if an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
+        ValueError: if a configuration lacks something, an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
 
     Source: that of `mipsim.dpsgd`, and of events that of `mipsim.tradeoff.events.curve_of_event`.
 
@@ -231,6 +272,22 @@ def account(
         [number(name, value, 0.0, high) for value in _several(name, given)]
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
+    if is_training(noise_multiplier):
+        _refuse_beside(
+            "a configuration",
+            sampling_rate=sampling_rate,
+            steps=steps,
+            phases=phases,
+            sampling=sampling,
+            neighbours=neighbours,
+        )
+        return _of_training(read_training(noise_multiplier), claim, delta=deltas, epsilon=epsilons, fpr=fprs)
+    if claim is not None:
+        claim = _claimed(claim)
+        epsilons, deltas = (
+            [*values, *([at] if at not in values else [])]
+            for values, at in zip((epsilons, deltas), claim, strict=True)
+        )
     both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
     if events.is_event(noise_multiplier):
         _refuse_beside("an event", sampling_rate=sampling_rate, steps=steps, phases=phases, sampling=sampling)
@@ -258,7 +315,31 @@ def account(
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(known, neighbours, sampling, numbers)
+    return Account(known, neighbours, sampling, numbers, claim)
+
+
+def _claimed(claim: object) -> tuple[float, float]:
+    if not isinstance(claim, (tuple, list)) or len(claim) != 2:
+        raise ValueError(f"claim is {quoted(claim)}; it must be (epsilon, delta)")
+    return number("claim", claim[0], 0.0), number("claim", claim[1], 0.0, 1.0)
+
+
+def _of_training(training: Training, claim: Any, **at: Any) -> Account:
+    """The lower ends of the least, and the upper ends of the most, that a configuration allows."""
+    if claim is not None and training.claim is not None:
+        raise ValueError(
+            f"claim is {quoted(claim)} beside a configuration that claims {training.claim}; give 1 of them"
+        )
+    how: Any = {
+        "neighbours": training.neighbours,
+        "sampling": training.sampling,
+        "claim": claim or training.claim,
+        **at,
+    }
+    most = account(phases=[training.most], **how)
+    least = most if training.least == training.most else account(phases=[training.least], **how)
+    numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}
+    return replace(most, numbers=numbers, read=training.read)
 
 
 def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase] | None) -> list[Phase]:
@@ -285,9 +366,15 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
 
 def _refuse_beside(what: str, **others: object) -> None:
     """Raise ValueError where an argument is given beside what says the same."""
-    unset = {"sampling_rate": 1, "steps": 1, "phases": None, "sampling": "poisson"}
+    unset = {
+        "sampling_rate": 1,
+        "steps": 1,
+        "phases": None,
+        "sampling": "poisson",
+        "neighbours": "add_or_remove",
+    }
     for name, value in others.items():
-        if value is not unset[name] and value != unset[name]:
+        if value is not unset[name] and not (isinstance(value, (str, int, float)) and value == unset[name]):
             raise ValueError(
                 f"{name} is {quoted(value)} beside {what}; it must be left out, since {what} say{'s' * (what != 'phases')} it"
             )

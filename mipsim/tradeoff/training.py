@@ -1,0 +1,267 @@
+"""The configuration of a training run, from a mapping or a file, as what `mipsim.account` needs; usual spellings are known by a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from mipsim._validation import choice, number, whole
+from mipsim._words import no_such, printable, quoted
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+
+ENDINGS = ".toml", ".json", ".yaml", ".yml"
+_NAMES = {
+    "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier",
+    "sampling_rate": "sampling_rate sample_rate sampling_probability sampling_prob q",
+    "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
+    "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
+    "devices": "devices world_size num_devices n_gpus num_gpus",
+    "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples n",
+    "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs",
+    "steps": "steps num_steps n_steps max_steps train_steps num_train_steps iterations num_iterations num_updates",
+    "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
+    "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling shuffle",
+    "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
+    "epsilon": "epsilon target_epsilon claimed_epsilon",
+    "delta": "delta target_delta claimed_delta",
+}
+_SAMPLINGS = {
+    "poisson": "poisson poisson_sampling uniform_with_replacement uniformwithreplacementsampler dpdataloader true_poisson",
+    "shuffled": "shuffled shuffle random_sampler randomsampler epoch_shuffle",
+    "fixed_size": "fixed_size fixed without_replacement sampled_without_replacement uniform_without_replacement",
+    "random_allocation": "random_allocation balls_in_bins balls_and_bins",
+}
+_RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
+_ELSEWHERE = "optim", "adam", "sched", "eval", "test", "val", "model"
+"""How tables begin that are not read: an epsilon in them is that of Adam, and a batch that of a test."""
+_MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8
+
+
+def _by_spelling(table: dict[str, str]) -> dict[str, str]:
+    return {word: name for name, words in table.items() for word in words.split()}
+
+
+_SPELT = _by_spelling(_NAMES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """What a configuration says: the fewest and the most that it allows of each phase, and the claim, if it makes any."""
+
+    least: tuple[float, float, int]  # noise multiplier, sampling rate, steps
+    most: tuple[float, float, int]
+    neighbours: str
+    sampling: str
+    claim: tuple[float, float] | None  # epsilon, delta
+    read: str  # what was read, what follows, and what was left unread
+
+
+def is_training(value: object) -> bool:
+    """Whether a value is a mapping, or the path of a file of a configuration.
+    >>> is_training({}), is_training("run.toml"), is_training("run"), is_training(1.0)
+    (True, True, False, False)
+    """
+    named = isinstance(value, (str, PathLike)) and Path(value).suffix.lower() in ENDINGS
+    return named or isinstance(value, Mapping)
+
+
+def read_training(source: Any) -> Training:
+    """Read a mapping, or a file of TOML, JSON or YAML; tables in it may be nested.
+
+    Where the records are no whole number of batches, libraries differ in the rate and the steps of an epoch (dropped, or a smaller last
+    batch): both ends are returned.
+
+    Raises:
+        ValueError: if the file cannot be read, or a name is missing, mistyped, given twice or out of range.
+
+    >>> read_training({"sigma": 1.1, "batch-size": 250, "n": 60_000, "epochs": 15, "sampler": "poisson"}).most
+    (1.1, 0.004166666666666667, 3600)
+    """
+    where = "noise_multiplier" if isinstance(source, Mapping) else printable(source)
+    try:
+        return _training(source if isinstance(source, Mapping) else _content(Path(source)))
+    except ValueError as error:
+        raise ValueError(
+            f"{where}: {error}"
+            if where != "noise_multiplier"
+            else f"noise_multiplier holds a training: {error}"
+        ) from None
+
+
+def _content(path: Path) -> Mapping[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ValueError("it has more than a megabyte; a configuration has less")
+        text = path.read_text("utf-8")
+        if (ending := path.suffix.lower()) == ".toml":
+            import tomllib
+
+            held = tomllib.loads(text)
+        elif ending == ".json":
+            held = json.loads(text, object_pairs_hook=_once)
+        else:
+            try:
+                import yaml  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
+            except ImportError:
+                raise ValueError(
+                    "YAML needs the package PyYAML, which is not installed: write TOML or JSON"
+                ) from None
+            try:
+                held = yaml.safe_load(text)
+            except yaml.YAMLError as error:
+                raise ValueError(printable(error, 80)) from None
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(printable(error, 120)) from None
+    if not isinstance(held, Mapping):
+        raise ValueError("it holds no table of names")
+    return held
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict[str, Any]()
+    for name, value in pairs:
+        if name in held:
+            raise ValueError(f"{printable(name, 40)} has two values")
+        held[name] = value
+    return held
+
+
+def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping) and depth < _DEEPEST:
+            if not str(name).lower().startswith(_ELSEWHERE):
+                yield from _entries(value, depth + 1)
+        else:
+            yield str(name).strip().lower().replace("-", "_").replace(" ", "_"), value
+
+
+def _training(table: Mapping[str, Any]) -> Training:
+    given, spelt, unread = dict[str, Any](), dict[str, str](), list[str]()
+    for k, (word, value) in enumerate(_entries(table)):
+        if k >= _MOST_NAMES:
+            raise ValueError(f"it has more than {_MOST_NAMES} names")
+        if (name := _SPELT.get(word)) is None:
+            unread.append(word)
+        elif value is None:
+            continue
+        elif name in given and given[name] != _plain(word, name, value):
+            raise ValueError(
+                f"{printable(spelt[name])} and {printable(word)} are the same and differ; give the {name} alone"
+            )
+        else:
+            given[name], spelt[name] = _plain(word, name, value), word
+    _refuse_mistyped(unread, given)
+    sampling = given.get("sampling")
+    rates, steps, follows = _steps(given, spelt)
+    lacks = [
+        *(["noise_multiplier"] if "noise_multiplier" not in given else []),
+        *(["sampling_rate, or batch_size and data_size"] if rates is None else []),
+        *(["steps, or epochs"] if steps is None else []),
+        *([f"sampling, which is {' or '.join(SCHEMES)}"] if sampling is None else []),
+        *(["delta beside epsilon"] if "epsilon" in given and "delta" not in given else []),
+    ]
+    if lacks or rates is None or steps is None or sampling is None:
+        raise ValueError(f"what is missing: {'; '.join(lacks)}")
+    noise = given["noise_multiplier"]
+    read = ", ".join(
+        f"{spelt[name]} {value if isinstance(value, (int, str)) else format(value, 'g')}"
+        for name, value in given.items()
+    )
+    return Training(
+        least=(noise, rates[0], steps[0]),
+        most=(noise, rates[1], steps[1]),
+        neighbours=given.get("neighbours", "replace" if sampling == "fixed_size" else "add_or_remove"),
+        sampling=sampling,
+        claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
+        read="; ".join(
+            [read, *follows, *([f"not read: {printable(', '.join(unread), 100)}"] if unread else [])]
+        ),
+    )
+
+
+def _plain(word: str, name: str, value: Any) -> Any:
+    """A value as a number or a word of ours."""
+    if name in ("sampling", "neighbours"):
+        if isinstance(value, bool) and word in ("poisson_sampling", "shuffle"):
+            if word == "shuffle" and not value:
+                raise ValueError("shuffle is false; give the sampling")
+            return "poisson" if word == "poisson_sampling" and value else "shuffled"
+        known = _by_spelling(_SAMPLINGS if name == "sampling" else _RELATIONS)
+        text = str(value).strip().lower().replace("-", "_").replace(" ", "_")
+        return known.get(text) or choice(word, text, list(_SAMPLINGS if name == "sampling" else _RELATIONS))
+    if isinstance(value, str):  # YAML reads 1e-5 as a text
+        try:
+            value = float(value) if not value.strip().isdigit() else int(value)
+        except ValueError:
+            raise ValueError(f"{word} is {quoted(value)}; it must be a number") from None
+    if name in ("batch_size", "accumulation", "devices", "data_size", "steps", "steps_per_epoch"):
+        return whole(word, int(value) if isinstance(value, float) and value.is_integer() else value, 1)
+    low, high = {"sampling_rate": (0.0, 1.0), "delta": (0.0, 1.0)}.get(name, (0.0, math.inf))
+    return number(word, value, low, high, low_open=name in ("noise_multiplier", "sampling_rate", "epochs"))
+
+
+def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
+    """A name that is nearly ours would be left unread, and the account would be of another training."""
+    import difflib
+
+    for word in unread:
+        close = difflib.get_close_matches(word[:100], _SPELT, cutoff=0.85)
+        if close and word.partition("_")[0] not in _OTHERS and _SPELT[close[0]] not in given:
+            raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
+
+
+_OTHERS = ("test", "eval", "val", "valid", "physical", "max", "min", "log", "save", "warmup", "lr")
+"""How names begin that say nothing of the training's noise: of another part, or of memory alone."""
+
+
+def _batch(given: Mapping[str, Any], word: str) -> int:
+    """The records that are expected in a step, between two updates; 0 if no batch is given."""
+    size = given.get("batch_size", 0)
+    if word.startswith(("logical", "expected", "lot", "total")):
+        return size
+    if given.get("devices", 1) > 1 and not word.startswith("per_device") and size:
+        raise ValueError(
+            f"{word} beside {given['devices']} devices may be of a device or of all; give the total_batch_size"
+        )
+    return size * given.get("accumulation", 1) * given.get("devices", 1)
+
+
+def _steps(
+    given: Mapping[str, Any], spelt: Mapping[str, str]
+) -> tuple[tuple[float, float] | None, tuple[int, int] | None, list[str]]:
+    """The rates and the steps, each as (fewest, most), or None where they do not follow; and what does, in words."""
+    follows = []
+    batch, ratio = _batch(given, spelt.get("batch_size", "")), None
+    if "steps_per_epoch" in given:
+        ratio = float(given["steps_per_epoch"])
+    elif "sampling_rate" in given:
+        ratio = 1.0 / given["sampling_rate"]
+        ratio = round(ratio) if abs(ratio - round(ratio)) < 1e-9 * ratio else ratio
+    elif batch and "data_size" in given:
+        ratio = given["data_size"] / batch
+        if ratio < 1.0:
+            raise ValueError(f"a step has {batch} records of {given['data_size']}; it must have at most all")
+        follows.append(f"a step has {batch} of {given['data_size']} records")
+    taken = given.get("steps")
+    if ratio is None:
+        return None, None if taken is None else (taken, taken), follows
+    few, many = math.floor(ratio), math.ceil(ratio)
+    if few < many and "sampling_rate" not in given:
+        if given.get("sampling") in ("shuffled", "random_allocation"):
+            raise ValueError(f"an epoch has {ratio:.6g} steps, no whole number; give the steps_per_epoch")
+        follows.append(f"an epoch has {few} or {many} steps")
+    rates = 1.0 / many, 1.0 / few
+    if "sampling_rate" in given:
+        rates = given["sampling_rate"], given["sampling_rate"]
+    elif given.get("sampling") == "fixed_size" and "steps_per_epoch" not in given:
+        rates = 1.0 / ratio, 1.0 / ratio
+    if taken is None and "epochs" in given:
+        return rates, (max(math.floor(given["epochs"] * few), 1), math.ceil(given["epochs"] * many)), follows
+    return rates, None if taken is None else (taken, taken), follows

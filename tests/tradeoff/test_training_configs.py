@@ -1,0 +1,171 @@
+"""Configurations of training runs: three that were published with their epsilon, each spelling, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mipsim as mi
+from mipsim.referee.command import main
+from mipsim.tradeoff.training import _SAMPLINGS, _SPELT, read_training
+
+OPACUS = "https://github.com/pytorch/opacus/blob/main/examples/mnist_README.md, 240 steps an epoch by its progress bar"
+TENSORFLOW = (
+    "https://github.com/tensorflow/privacy/blob/047e1eef0e446daf41a9adbb712c546ebbd38c12/tutorials/README.md"
+)
+PUBLISHED = [
+    (OPACUS, {"sigma": 1.3, "sample-rate": 0.004, "epochs": 15, "steps_per_epoch": 240}, 1.19),
+    (OPACUS, {"sigma": 0.7, "sample-rate": 0.004, "epochs": 45, "steps_per_epoch": 240}, 7.10),
+    (TENSORFLOW, {"noise_multiplier": 1.12, "batch_size": 256, "dataset_size": 60_000, "epochs": 60}, 2.92),
+]
+"""Source, what it says, and the epsilon that it reports at delta 1e-5, of Poisson samples by Renyi divergences."""
+FULL: dict[str, Any] = {
+    "noise_multiplier": 1.0,
+    "batch_size": 100,
+    "data_size": 1000,
+    "epochs": 2,
+    "sampling": "poisson",
+}
+
+
+@pytest.mark.parametrize(("source", "says", "epsilon"), PUBLISHED)
+def test_a_published_epsilon_is_judged(source: str, says: dict[str, Any], epsilon: float) -> None:
+    """An epsilon by Renyi divergences holds of Poisson samples; that of a loader that shuffles is refuted, and so is half of it."""
+    claimed = {"target_epsilon": epsilon, "target_delta": 1e-5}
+    poisson = mi.account(says | claimed | {"sampler": "poisson"}, fpr=[])
+    assert poisson.verdict == "CONFIRMED"
+    assert poisson.numbers["epsilon at delta 1e-05"][0] > 0.65 * epsilon
+    assert (
+        mi.account(says | claimed | {"sampler": "poisson", "target_epsilon": 0.5 * epsilon}, fpr=[]).verdict
+        == "REFUTED"
+    )
+    loader = {"shuffle": True, "steps_per_epoch": says.get("steps_per_epoch", 234)}
+    without = {name: value for name, value in says.items() if name != "sample-rate"}
+    assert mi.account(without | claimed | loader, fpr=[]).verdict == "REFUTED"
+
+
+def test_both_ends_are_those_of_the_fewest_and_the_most_steps() -> None:
+    ends = mi.account(FULL | {"data_size": 1050}, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
+    least, most = (
+        mi.account(1.0, 1 / t, 2 * t, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"] for t in (11, 10)
+    )
+    few = mi.account(1.0, 1 / 11, 20, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
+    many = mi.account(1.0, 1 / 10, 22, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
+    assert ends == (few[0], many[1])
+    assert ends[0] < least[0] < most[1] < ends[1]
+    between = mi.account(FULL | {"data_size": 1050}, claim=(0.5 * sum(ends), 1e-5), fpr=[])
+    assert between.verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("word", _SPELT)
+def test_every_spelling_is_read(word: str) -> None:
+    """In place of the name that the table says, in a nested table, with hyphens."""
+    name = _SPELT[word]
+    value = {"sampling": "poisson", "neighbours": "remove", "epsilon": 3.0, "delta": 1e-6, "sampling_rate": 0.1, "steps_per_epoch": 10,
+             "accumulation": 1, "devices": 1, "steps": 20} .get(name, FULL.get(name))  # fmt: skip
+    if word in ("poisson_sampling", "shuffle"):
+        value = True
+    rest = {key: kept for key, kept in FULL.items() if key != name} | (
+        {"delta": 1e-5} if name == "epsilon" else {}
+    )
+    with_word = read_training(rest | {"train": {word.replace("_", "-").upper(): value}})
+    plain = read_training(
+        rest | {name: "shuffled" if word == "shuffle" else "poisson" if name == "sampling" else value}
+    )
+    assert (with_word.least, with_word.most, with_word.sampling, with_word.claim) == (
+        plain.least,
+        plain.most,
+        plain.sampling,
+        plain.claim,
+    )
+
+
+@pytest.mark.parametrize("name", _SAMPLINGS)
+def test_samplers_have_usual_names(name: str) -> None:
+    for word in _SAMPLINGS[name].split():
+        assert read_training(FULL | {"sampling": word}).sampling == name
+
+
+@pytest.mark.parametrize(
+    ("more", "rate"),
+    [
+        ({"gradient_accumulation_steps": 2}, 0.2),
+        ({"logical_batch_size": 200, "batch_size": None, "gradient_accumulation_steps": 2}, 0.2),
+        ({"per_device_train_batch_size": 100, "batch_size": None, "world_size": 2}, 0.2),
+        ({"optimizer": {"epsilon": 1e-8}, "test_batch_size": 5, "eval": {"batch_size": 7}}, 0.1),
+    ],
+)
+def test_a_step_has_the_records_between_two_updates(more: dict[str, Any], rate: float) -> None:
+    training = read_training(FULL | more)
+    assert training.least == training.most == (1.0, rate, round(2 / rate))
+    assert training.claim is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "what is missing: noise_multiplier; sampling_rate, or batch_size and data_size; steps, or epochs; sampling, which is"),
+        (FULL | {"sampling": None}, "what is missing: sampling, which is poisson or"),
+        (FULL | {"epsilon": 1.0}, "what is missing: delta beside epsilon"),
+        (FULL | {"train_batch_size": 7}, "batch_size and train_batch_size are the same and differ"),
+        (FULL | {"gradient_acumulation_steps": 2}, "did you mean gradient_accumulation_steps"),
+        (FULL | {"world_size": 2}, "may be of a device or of all; give the total_batch_size"),
+        (FULL | {"sampling": "cyclic"}, "sampling is 'cyclic'; allowed: poisson"),
+        (FULL | {"sampling": "shuffle", "data_size": 1050}, "an epoch has 10.5 steps, no whole number"),
+        (FULL | {"batch_size": 2000}, "a step has 2000 records of 1000"),
+        (FULL | {"noise_multiplier": "much"}, "noise_multiplier is 'much'; it must be a number"),
+        (FULL | {"shuffle": False, "sampling": None}, "shuffle is false; give the sampling"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_or_wrong_is_a_sentence(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match="noise_multiplier holds a training: ") as error:
+        mi.account(given)
+    assert says in str(error.value)
+
+
+TOML = 'lr = 0.1\n[privacy]\nsigma = 1.0\nsampler = "poisson"\ntarget-epsilon = {}\ntarget-delta = 1e-5\n[data]\nn = 1000\nbatch_size = 100\nepochs = 2\n'
+
+
+def test_the_command_judges_a_file(tmp_path: Path, capsys) -> None:
+    for epsilon, status, verdict in ((8.0, 0, "CONFIRMED"), (0.5, 1, "REFUTED")):
+        (tmp_path / "run.toml").write_text(TOML.format(epsilon))
+        assert main(["account", str(tmp_path / "run.toml")]) == status
+        assert (
+            f"claim                   epsilon {epsilon:g} at delta 1e-05: {verdict}"
+            in capsys.readouterr().out
+        )
+    (tmp_path / "run.json").write_text(json.dumps(FULL))
+    assert main(["account", str(tmp_path / "run.json"), "--claim", "epsilon=8,delta=1e-5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["claim"] == {
+        "epsilon": 8.0,
+        "delta": 1e-5,
+        "verdict": "CONFIRMED",
+    }
+    yaml = "\n".join(f"{name}: {value}" for name, value in FULL.items())
+    (tmp_path / "run.yaml").write_text(f"{yaml}\nepsilon: 8\ndelta: 1e-5\n")  # which YAML reads as a text
+    pytest.importorskip("yaml", reason="PyYAML reads the file; without it a sentence says so")
+    assert main(["account", str(tmp_path / "run.yaml")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("run.toml", "sigma = ", "run.toml: "),
+        ("run.json", "[1, 2]", "run.json: it holds no table of names"),
+        ("run.json", '{"sigma": 1, "sigma": 2}', "run.json: sigma has two values"),
+        ("run.json", "[" * 100_000, "run.json: "),
+        ("run.txt", "", "it must end in .toml, .json, .yaml, .yml"),
+        ("run.toml", "x" * (2 << 20), "run.toml: it has more than a megabyte"),
+        (None, "", "none.toml: it cannot be read: No such file or directory"),
+    ],
+)
+def test_a_bad_file_is_a_single_sentence(
+    tmp_path: Path, capsys, name: str | None, text: str, says: str
+) -> None:
+    if name is not None:
+        (tmp_path / name).write_text(text)
+    assert main(["account", str(tmp_path / (name or "none.toml"))]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert err.count("\n") == 1
