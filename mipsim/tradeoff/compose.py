@@ -30,8 +30,8 @@ from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
-from mipsim.tradeoff.loss_moments import epsilon_by_moments, rough_log_delta
-from mipsim.tradeoff.loss_sum import LossSum
+from mipsim.tradeoff.loss_moments import epsilon_by_moments
+from mipsim.tradeoff.loss_sum import ROUGH, LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.sampled import SampledTradeOff
@@ -48,8 +48,6 @@ from mipsim.tradeoff.sure_mass import SureMass, of_any
 Pairs = list[tuple[AbstractTradeOff, int]]
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
 MOST_STEPS = 10**9
-_FEW = 4  # values of which the better direction is first bounded by moments
-_ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
 _RATE_PLACES = 1 << 20  # places of a lattice for rates: a fifth of a second for each stretch of them
 _LEAST_LOG = math.log(1e-300)
@@ -61,7 +59,11 @@ _DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell 
 _SLACK = 1e-12  # relative: rounding of the logarithms of priors and slopes
 _RARELY = -30.0  # logarithm of a sum of deltas up to which it is what any of them reveals, to rounding
 _NEARER = {"epsilon": "a larger delta", "delta": "a smaller epsilon"}
-_PARTS = 16  # into which a root's bracket is cut
+_AROUND = np.concatenate(
+    [-(2.0 ** np.arange(28.0)), [0.0], 2.0 ** np.arange(28.0)]
+)  # about a guess a root is looked for
+_NEXT = 5e-3  # of the width that is aimed at: how far beyond a root its end may lie
+_FIRST = 0.9  # of the width that is aimed at: what a first lattice is planned for
 _UNSEEN = 1e-25  # rates whose samples are few
 
 
@@ -276,14 +278,9 @@ class ComposedTradeOff(AbstractTradeOff):
         if len(ways) > 1:
             # Mostly the first is the worse direction: of the other a rough bound will do. At 0 both are equal.
             low, high = np.full(flat.shape, -np.inf), np.full(flat.shape, -np.inf)
-            back = self.losses.directed(True)
-            near = flat > 0.0
-            if what is not None and flat.size <= _FEW:
-                least = ends[0][0].tolist()
-                rough = [rough_log_delta(back, x) for x in flat.tolist()]
-                near &= np.array(rough) > np.array(least)
+            near = (flat > 0.0) & (self.losses.rough_other(flat, ends[0][0]) > ends[0][0])
             if near.any():
-                low[near], high[near] = self._directed(flat[near], max(accuracy, _ROUGH), True)
+                low[near], high[near] = self._directed(flat[near], max(accuracy, ROUGH), True)
             if (worse := high > ends[0][0]).any():
                 low[worse], high[worse] = self._directed(flat[worse], accuracy, True)
             ends.append((low, high))
@@ -353,11 +350,12 @@ class ComposedTradeOff(AbstractTradeOff):
             )
 
     def _epsilon(self, log_delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        flat = np.asarray(log_delta, np.float64).ravel()
-        alone: dict[
-            str, ComposedTradeOff
-        ] = {}  # a delta comes rounded up and down: both are the same question
-        roots = [alone.setdefault(f"{log:.12g}", self._alone())._epsilon_at(float(log)) for log in flat]
+        flat = np.asarray(log_delta, np.float64).ravel().tolist()
+        groups: dict[str, list[float]] = {}  # a delta comes rounded up and down: both are the same question
+        for log in flat:
+            groups.setdefault(f"{log:.12g}", []).append(log)
+        known = {name: self._alone()._epsilon_at(max(logs), min(logs)) for name, logs in groups.items()}
+        roots = [known[f"{log:.12g}"] for log in flat]
         ends = np.array(roots).reshape(-1, 2).T
         low, high = (end.reshape(np.shape(log_delta)) for end in ends)
         wide = ends[:, ends[0] < ends[1]].T.tolist()
@@ -370,9 +368,11 @@ class ComposedTradeOff(AbstractTradeOff):
         """The width at which an epsilon is narrow."""
         return self.epsilon_accuracy * max(1.0, epsilon / 10.0)
 
-    def _epsilon_at(self, log_delta: float) -> tuple[float, float]:
-        """The roots of both bounds of delta: bisected among what is known, which is refined where they end up."""
-        if log_delta >= 0.0:
+    def _epsilon_at(self, log_delta: float, least: float) -> tuple[float, float]:
+        """Bounds of the epsilons of all deltas from e^least to e^log_delta, which hardly differ: the roots of both bounds of delta,
+        refined where they end up.
+        """
+        if least >= 0.0:
             return 0.0, 0.0
         if log_delta == -math.inf:
             return self.largest_loss_bounds()
@@ -382,15 +382,18 @@ class ComposedTradeOff(AbstractTradeOff):
         if log_delta < lowered(sure, 2.0):
             return math.inf, math.inf
         left = float(log_difference(np.asarray(log_delta), np.asarray(min(sure, log_delta))))
-        at, slope = self.losses.epsilon_guess(max(left, sure - _DIGITS) if sure > -math.inf else log_delta)
+        at, slope, off = self.losses.epsilon_guess(
+            max(left, sure - _DIGITS) if sure > -math.inf else log_delta
+        )
         _, most = self.largest_loss_bounds()
-        at = self._nearby(log_delta, min(max(at, 0.0), most), slope, most)
-        accuracy, step = 0.5, 1.0
+        at, accuracy, step = min(max(at, 0.0), most), max(_FIRST * self._aim(at) * slope, 1e-10), 1.0
         low, high, best, stalled = 0.0, math.inf, (0.0, math.inf), 0
-        for _ in range(24):
+        for turn in range(24):
+            if (turn == 0 and not off) or (turn == 1 and not abs(0.5 * (low + high) - at) < off):
+                at, accuracy = self._nearby(log_delta, at, slope, most), 0.5
             at = min(max(at, 0.0), most)
             self._bounded(np.array([at]), accuracy, None)
-            low, high = self._root(log_delta, at, 0), self._root(log_delta, at, 1)
+            low, high = self._roots(log_delta, least, at)
             aim = self._aim(low)
             if high - low <= aim or accuracy < 1e-10 or spent():
                 break
@@ -411,10 +414,10 @@ class ComposedTradeOff(AbstractTradeOff):
         low, high = max(low, best[0]), min(high, best[1], most)
         if high - low > self._aim(low):
             ways = _WAYS[self.direction]
-            least = max(epsilon_of(tests, log_delta) for tests in self._any_step(ways))
-            known = [epsilon_by_moments(self.losses.directed(turned), log_delta) for turned in ways]
-            low = max(low, least, *(end for end, _ in known))
-            high = max(min(high, max(end for _, end in known)), low)
+            tests = max(epsilon_of(tests, log_delta) for tests in self._any_step(ways))
+            moments = [epsilon_by_moments(self.losses.directed(turned), least) for turned in ways]
+            low = max(low, tests, *(end for end, _ in moments))
+            high = max(min(high, max(end for _, end in moments)), low)
         return low, high
 
     def _nearby(self, log_delta: float, at: float, slope: float, most: float) -> float:
@@ -447,35 +450,28 @@ class ComposedTradeOff(AbstractTradeOff):
         """Bounds of log delta by what has been computed."""
         return self._bounded(epsilon, math.inf, None)
 
-    def _root(self, log_delta: float, near: float, end: int) -> float:
-        """Where a bound of log delta falls to a value: a loss at which it is above (end 0) or not above (end 1)."""
-        above = lambda x: float(self._known(np.array([x]))[end][0]) > log_delta  # noqa: E731
-        # 0 is a lower end in any case; far below what has been computed a lower bound may say nothing.
-        if end == 1 and not above(0.0):
-            return 0.0
-        low, step = 0.0, max(1e-3, 1e-3 * near)
-        high = near
-        if above(near):
-            low = near
-            while above(high := low + step):
-                low, step = high, 2.0 * step
-                if step > 1e5:
-                    return low if end == 0 else math.inf
-        else:
-            while low < near - step and not above(near - step):
-                high, step = near - step, 2.0 * step
-            low = max(0.0, near - step)
-        for _ in range(16):  # many at a time take hardly longer than a single loss
-            inner = np.linspace(low, high, _PARTS + 1)[1:-1]
-            below = np.append(~(self._known(inner)[end] > log_delta), True)
-            at, places = int(np.argmax(below)), np.array([low, *inner, high])
-            narrowed = float(places[at]), float(places[at + 1])
-            if high - low <= 1e-3 * self.epsilon_accuracy or (
-                narrowed == (low, high) or high - low < 1e-15 * high
-            ):
+    def _roots(self, log_delta: float, least: float, near: float) -> tuple[float, float]:
+        """Where the bounds of log delta fall to two values: a loss at which the lower is above `log_delta`, or 0, and a loss at which the
+        upper is not above `least`.
+        """
+        low, high, scale, roots, ends = 0.0, math.inf, 1e-3 * max(1.0, near), [near], [0.0]
+        for _ in range(40):
+            places = np.unique(np.maximum(np.append(ends, np.add.outer(roots, scale * _AROUND)), 0.0))
+            first, last = self._known(places)  # many at a time take hardly longer than a single loss
+            k = int(np.flatnonzero(first > log_delta).max(initial=-1))
+            n = int(np.append(np.flatnonzero(last <= least), places.size)[0])
+            low, high = max(low, *places[k : k + 1]), min(high, *places[n : n + 1])
+            scale, roots, ends = _NEXT * self._aim(low), [], []
+            for at, bound, level in ((k, first, log_delta), (n - 1, last, least)):
+                bracket = places[max(at, 0) : at + 2].tolist()
+                ends += bracket
+                if len(bracket) == 2 and bracket[1] - bracket[0] > max(1.01 * scale, 1e-15 * bracket[1]):
+                    with np.errstate(invalid="ignore"):  # of infinite bounds
+                        share = (bound[at] - level) / (bound[at] - bound[at + 1])
+                    roots.append(float(np.interp(share if 0.0 < share < 1.0 else 0.5, [0.0, 1.0], bracket)))
+            if not roots:
                 break
-            low, high = narrowed
-        return low if end == 0 else high
+        return low, high
 
 
 def compose(

@@ -12,7 +12,6 @@ from mipsim.sums.loss_bounds import Cells, optimistic, pessimistic
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
 _CELLS = 1 << 16  # of a single step: some milliseconds for each tilt
-_FEW = 1 << 14  # where a rough bound will do
 _ORDERS = np.geomspace(1e-10, 1e3, 66)  # moments that are tried, by tilts of the world "in"
 _BESIDE = 10.0  # e-folds that what lies off the cells is less than delta
 _ROUNDED = 2.0**-46  # of a logarithm of a sum, and twice that of its masses beside what these state
@@ -40,31 +39,12 @@ def epsilon_by_moments(laws: Sequence[tuple[AbstractStepLaw, int]], log_delta: f
     return _least(parts, log_delta), _most(parts, log_delta)
 
 
-def rough_log_delta(laws: Sequence[tuple[AbstractStepLaw, int]], epsilon: float) -> float:
-    """An upper bound of log delta, by Markov's inequality, in hundredths of a second.
-
-    >>> from mipsim.tradeoff.step_laws import MixedGaussian
-    >>> -11.6 < rough_log_delta([(MixedGaussian(0.1, 1.0), 100)], 4.3772) < -6.0  # log 1e-5 is -11.51
-    True
-    """
-    try:
-        parts = [(_cells(law, -100.0 - math.log(count), _FEW), count) for law, count in laws]
-    except UndefinedError:
-        return 0.0
-    bounds = [
-        float(np.logaddexp(only, moment - order * epsilon * (1.0 - 1e-15)))
-        for order, moment, only in _moments(parts, _ORDERS[::4])
-        if math.isfinite(moment)
-    ]
-    return min([0.0, *(bound + 1e-12 for bound in bounds)])
-
-
-def _cells(law: AbstractStepLaw, log_small: float, cells: int = _CELLS) -> tuple[Cells, Cells]:
+def _cells(law: AbstractStepLaw, log_small: float) -> tuple[Cells, Cells]:
     """Masses of a step in many cells between losses beyond which the world "in" has at most so much."""
     line = law.outline
     held = np.flatnonzero(np.maximum(line.log_in, line.log_out) > log_small - 8.0)
     low, high = (float(line.losses[k]) for k in (held[[0, -1]] if held.size else (0, -1)))
-    step = max(high - low, 1e-12) / cells
+    step = max(high - low, 1e-12) / _CELLS
     first, last = math.floor((low - law.fixed) / step) - 2, math.ceil((high - law.fixed) / step) + 2
     return law.cells(np.arange(first, last + 1), law.fixed, step)
 

@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 
 from mipsim._budget import memory, spent
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import LIGHTEST, Levels, Rounded, bulk, optimistic, pessimistic
+from mipsim.sums.loss_bounds import LIGHTEST, Cells, Levels, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
 from mipsim.tradeoff.loss_band import Band, Side, density_over_number
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
@@ -31,6 +31,10 @@ _HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan 
 _RARE_RATE = -14.0  # logarithm of an FPR that is looked at for rare losses
 _JUMP = 10.0  # times the variance without a tilt: what a tilt has that makes rare losses common
 _HEAVY = 1.5  # times the variance that a tilt has without rare losses
+_ASKED = 4  # epsilons of which the other direction is first bounded by itself
+_SHARES = 2.0 ** np.arange(-8.0, 1.0)  # of the best tilt for it: of less steep ones lattices are coarser
+_MARGIN = 0.1  # e-folds by which a planned bound is to be lower than what is wanted
+ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _PLANNED = 64  # values of a question that are each planned for
 _BETWEEN = 1e-4  # accuracy of bands between which a number is
 _USELESS = 0.01  # of the logarithm of a number: more is looked for between modes
@@ -39,9 +43,11 @@ _RETAINED = 1 << 21  # places of the bands that are retained for equal requests,
 _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
+_LEAST_BURDEN = 0.02  # the same of distributions that are all but atoms on nodes
 _FINEST = 2.0**-40  # of a loss: what lies closer to it is the same atom
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
 _RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
+_PARTED = 8.0  # steps of a range: of fewer the next whole number is much more
 _SHIFTS = np.geomspace(
     0.05, 200.0, 24
 )  # of a tilt, by which Chernoff's inequality is tried; in inverse standard deviations
@@ -69,16 +75,20 @@ class LossSum:
         self.narrowest = max((law.narrowest for law, _ in laws), default=0.0)
         if self.narrowest:
             self.places = min(places, 1 << 20)
+        # The commonest distribution with ends, both of which lie on each lattice.
+        parted = [(count, i) for i, (law, count) in enumerate(laws) if 0.0 < np.ptp(law.ends) < math.inf]
+        self._parted = max(parted)[1] if parted else None
         self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
-        self._has_rare = self.total > 1 and any(law.is_gaussian for law, _ in laws)
+        self._has_rare = self.total > 1 and any(law.is_gaussian and law.p != 1.0 for law, _ in laws)
         self.bands: list[Band] = []
         self.is_shared, self._left = True, [_BUDGET]
         self._cuts: dict[float, LossSum] = {}
         self._is_cut = False
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
         self._limits: dict[float, tuple[float, float]] = {}
-        self._nothing: dict[float, tuple[float, float]] = {}
+        self._nothing: dict[tuple[float, str], float] = {}
+        self._lines: dict[float, tuple[float, float]] = {}
         self._cumulants: dict[float, tuple[float, float, float]] = {}
         self._plans: dict[float, tuple[list[Levels], float, float, float, tuple[float, float]]] = {}
 
@@ -87,7 +97,8 @@ class LossSum:
         own, so that no answer depends on earlier questions.
         """
         built = copy(self)
-        built.bands, built.is_shared, built._left, built._cuts = [], False, [min(values, 4) * _BUDGET], {}
+        built.bands, built.is_shared, built._left = [], False, [min(values, 4) * _BUDGET]
+        built._cuts, built._lines = {}, {}
         return built
 
     def _cut(self, log_small: float) -> LossSum:
@@ -326,7 +337,7 @@ class LossSum:
         value, mean, variance = self.cumulants(theta)
         spread = math.sqrt(max(variance, 1e-24))
         weight = density_over_number(theta, spread, needs)
-        levels, burden, low, high, shifts = self._plan(theta)
+        _, burden, low, high, shifts = self._plan(theta)
         step = self.step(theta, accuracy, needs) if step is None else step
         step = max(step, self.floor(theta))
         low, high = low - (32 + self.total * 1e-3) * step, high + (32 + self.total * 1e-3) * step
@@ -344,16 +355,11 @@ class LossSum:
                 break
             stride += 1
         step = fitted
-        rounded: tuple[list[tuple[Rounded, int]], list[tuple[Rounded, int]]] = ([], [])
-        for (law, count), level in zip(self.laws, levels, strict=True):
-            nodes = level.nodes(law.fixed, step)
-            below, above = law.cells(nodes, law.fixed, step)
-            at, shift = bulk(below, theta)
-            if shift > 0.0:
-                nodes = np.concatenate([nodes[:1] - (nodes[at + 1] - nodes[at]), nodes])
-                below, _ = law.cells(nodes, law.fixed + shift, step)
-            rounded[0].append((pessimistic(below, theta), count))
-            rounded[1].append((optimistic(above, theta), count))
+        cells = self._cells(theta, step)
+        rounded = [
+            [(side(part[k], theta), count) for part, (_, count) in zip(cells, self.laws, strict=True)]
+            for k, side in enumerate((pessimistic, optimistic))
+        ]
         units = (value + (1.0 - theta) * mean, value - theta * mean)
         sides = []
         for side in rounded:
@@ -366,17 +372,31 @@ class LossSum:
             sides.append(Side(power, side, units, -1.0 if sides else 1.0))
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
+    def _cells(self, theta: float, step: float) -> list[tuple[Cells, Cells]]:
+        """Of each distribution, on a lattice of that step: those that reveal more, and those that reveal less."""
+        built = []
+        for (law, _), level in zip(self.laws, self._plan(theta)[0], strict=True):
+            nodes = level.nodes(law.fixed, step)
+            below, above = law.cells(nodes, law.fixed, step)
+            at, shift = bulk(below, theta)
+            if shift > 0.0:
+                nodes = np.concatenate([nodes[:1] - (nodes[at + 1] - nodes[at]), nodes])
+                below, _ = law.cells(nodes, law.fixed + shift, step)
+            built.append((below, above))
+        return built
+
     def _fitting(self, step: float, stride: int) -> float:
-        """A step of at most this. A multiple of so many make the range of losses of a single distribution: the sums of its ends,
-        where atoms lie, are then ends of blocks.
+        """A step of at most this. A whole number of them is the range of losses of a distribution with ends, where its atoms lie; of a
+        single distribution a multiple of so many: the sums of its ends are then ends of blocks.
         """
-        if len(self.laws) == 1:
-            low, high = self.laws[0][0].ends
-            if math.isfinite(high - low) and high > low:
-                parts = (high - low) / step
-                alike = stride if stride < parts / 32.0 else 1
-                return (high - low) / (alike * math.ceil(parts / alike))
-        return step
+        if self._parted is None:
+            return step
+        low, high = self.laws[self._parted][0].ends
+        parts, single = (high - low) / step, len(self.laws) == 1
+        if parts < _PARTED and not single:
+            return step
+        alike = stride if single and stride < parts / 32.0 else 1
+        return (high - low) / (alike * math.ceil(parts / alike))
 
     def _levels(self, i: int, theta: float, spread: float) -> Levels:
         """Where a distribution is needed, in cells of which width."""
@@ -415,10 +435,13 @@ class LossSum:
             np.abs(np.gradient(np.log(np.maximum(density, 1e-300)))) / gaps if gaps.size > 1 else np.ones(1)
         )
         widest = np.minimum(line.widest, 0.4 / np.maximum(steep, max(1.0, abs(theta), abs(1.0 - theta))))
-        burden = float(weights[part] @ np.minimum(width[part], 1e6) ** 2)
-        return Levels(
-            line.losses[part], width[part], widest[part], (tilted - top - log_mass)[part], max(burden, 1.0)
-        )
+        # An atom on a node stays where it is.
+        law, losses = self.laws[i][0], line.losses[part]
+        nodes = law.ends if i == self._parted and law.fixed in law.ends else (law.fixed,)
+        moved = np.where(np.isin(losses, nodes), 0.0, weights[part])
+        held = float(weights[part].sum() - moved.sum())
+        burden = max(float(moved @ np.minimum(width[part], 1e6) ** 2), 1.0 - held, _LEAST_BURDEN)
+        return Levels(losses, width[part], widest[part], (tilted - top - log_mass)[part], burden)
 
     def _window(
         self, theta: float, levels: list[Levels], spread: float
@@ -451,7 +474,7 @@ class LossSum:
             value, mean, _ = plan.cumulants(theta)
             return value + (1.0 - theta) * mean if needs == "delta" else value - theta * mean
 
-        if needs == "rest" or not self._has_rare or loss.size > _PLANNED:
+        if needs == "rest" or not self._has_rare or loss.size > _PLANNED or accuracy == math.inf:
             return self._sticks(loss, accuracy, needs)
         plans = [
             self._planned(
@@ -492,7 +515,7 @@ class LossSum:
             if self.narrowest:  # relative to the smaller of a number and its complement
                 number = np.minimum(high - (loss if needs == "other" else 0.0), 0.0)
                 wide = wide / np.maximum(-np.expm1(number), self.narrowest)
-            return wide
+            return np.where(np.isnan(wide), np.inf, wide)
 
         known = [np.full(loss.size, -np.inf if i % 2 == 0 else np.inf) for i in range(6)]
         (ahead, _), (back, _) = self.sure
@@ -501,21 +524,21 @@ class LossSum:
         def tilt(i: int) -> float:
             theta = self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
             # Where the rest is nothing beside the accuracy, a delta is 1, which a nearer tilt tells too.
-            if needs == "delta":
-                return max(theta, self._ends(accuracy)[0])
-            return min(theta, self._ends(accuracy)[1]) if needs == "other" else theta
+            if needs == "rest":
+                return theta
+            return (max if needs == "delta" else min)(theta, self._end(accuracy, needs))
 
         result, wide = self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
         result[part : part + 2] = ends(result)
         return result, wide
 
-    def _ends(self, accuracy: float) -> tuple[float, float]:
-        """Tilts at which the FNR, and at which the FPR, are negligible beside 1."""
-        if accuracy not in self._nothing:
+    def _end(self, accuracy: float, needs: str) -> float:
+        """A tilt at which the FNR ("delta") or the FPR ("other") is negligible beside 1."""
+        if (accuracy, needs) not in self._nothing:
             small = _BESIDE * min(accuracy, 0.1)
-            logs = math.log(small), math.log1p(-small)
-            self._nothing[accuracy] = self.tilt_of_fnr(*logs), self.tilt_of_rate(*logs)
-        return self._nothing[accuracy]
+            tilt = self.tilt_of_fnr if needs == "delta" else self.tilt_of_rate
+            self._nothing[accuracy, needs] = tilt(math.log(small), math.log1p(-small))
+        return self._nothing[accuracy, needs]
 
     def _useful(self, theta: float, accuracy: float) -> float:
         """The nearest tilt of use: farther out all that is not sure is negligible beside a mass that is."""
@@ -535,6 +558,42 @@ class LossSum:
         shift = epsilon if turned else np.zeros(epsilon.shape)
         low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
         return low, np.fmin(high, 0.0)
+
+    def rough_other(self, epsilon: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Upper bounds of log delta of the other direction; if epsilons are few, below what is wanted where Markov's inequality can.
+
+        Since 1 - e^-x <= t^t / (1 + t)^(1 + t) e^(t x) for x > 0, delta is at most that times E_out e^(-t (loss + epsilon)), and what
+        reveals the world "out" by itself.
+
+        Source: Canonne, Kamath, Steinke (2020), proposition 12.
+        """
+        least = sum(count * law.ends[0] for law, count in self.laws)
+        if epsilon.size <= _ASKED:
+            for x, most in zip(epsilon.tolist(), wanted.tolist(), strict=True):
+                best = self.tilt_of_loss(-x) if -x > least else 0.0
+                for theta in (self._common(best * share) for share in _SHARES):
+                    if theta < 0.0 and self.cumulants(theta)[0] + _height(theta) + theta * x < most - _MARGIN:
+                        if theta not in self._lines and self.reached(theta):
+                            self._lines[theta] = self._line(theta)
+                        break
+        result = np.zeros(epsilon.shape)
+        for theta, (log_height, log_only) in self._lines.items():
+            line = log_height + theta * epsilon
+            result = np.minimum(result, np.logaddexp(log_only, line + 1e-12 * (1.0 + np.abs(line))))
+        return result
+
+    def _line(self, theta: float) -> tuple[float, float]:
+        """(log of what bounds the other direction's delta at the epsilon 0 by that tilt, log of the masses beside it)."""
+        step = self._fitting(max(self.step(theta, ROUGH, "other"), self.floor(theta)), 1)
+        height, only = _height(theta), -math.inf
+        for (below, _), (_, count) in zip(self._cells(theta, step), self.laws, strict=True):
+            law = pessimistic(below, theta)
+            size = abs(law.measure.log_scale) + abs(theta) * float(
+                np.abs(law.measure.offset + law.measure.step * law.measure.index).max()
+            )
+            height += count * (law.measure.log_scale + law.rounding + 2.0**-46 * (1.0 + size))
+            only = float(np.logaddexp(only, math.log(count) + law.log_out_only + 1e-12))
+        return height, only
 
     def directed(self, turned: bool) -> list[tuple[AbstractStepLaw, int]]:
         """The laws of a direction: the worlds exchanged, or not."""
@@ -599,7 +658,9 @@ class LossSum:
         def width(bounds: list[np.ndarray]) -> np.ndarray:
             with np.errstate(invalid="ignore"):
                 wide = np.maximum(bounds[1] - bounds[0], bounds[3] - bounds[2])
-            return np.where(np.isneginf(log_fpr) | np.isneginf(log_tnr), 0.0, wide)
+            return np.where(
+                np.isneginf(log_fpr) | np.isneginf(log_tnr), 0.0, np.where(np.isnan(wide), np.inf, wide)
+            )
 
         def tilt(i: int) -> float:
             return self._useful(self._tilt_of(float(log_fpr[i]), float(log_tnr[i]), turned), accuracy)
@@ -639,18 +700,21 @@ class LossSum:
                 points += [(float(ends[0]), float(ends[1]))] if (ends < 1.0).all() else []
         return min(points, key=sum, default=None)
 
-    def epsilon_guess(self, log_delta: float) -> tuple[float, float]:
-        """About the epsilon of a delta, and the slope of -log delta there."""
+    def epsilon_guess(self, log_delta: float) -> tuple[float, float, float]:
+        """About the epsilon of a delta, the slope of -log delta there, and how far off it is at most, or 0 if it may be farther."""
         theta = self._tilt_of_delta(log_delta)
-        guess = self.cumulants(theta)[1], max(theta - 1.0, 1e-3)
+        _, mean, variance = self.cumulants(theta)
+        slope = max(theta - 1.0, 1e-3)
+        if not self._before_jump(theta) and self.sure[0][0] == -math.inf:
+            return mean, slope, math.sqrt(variance)
         if log_delta < _PLAIN or not self.reached(1.0):
-            return guess
+            return mean, slope, 0.0
         # Of a sum with two modes, as that of rare and large losses, no tilt has a mean in between: the world "in" itself knows.
         band = self.band(1.0, 0.5, "delta")
         losses = band.places[band.places >= 0.0]
         _, high, *_ = band.sticks(losses)
         at = int(np.searchsorted(-high, -log_delta))
-        return (min(float(losses[at]), guess[0]), guess[1]) if at < losses.size else guess
+        return min(float(losses[at]), mean) if at < losses.size else mean, slope, 0.0
 
     def _tilt_of_delta(self, log_delta: float, *, turned: bool = False) -> float:
         """The tilt whose mean is about the loss of that delta, which no sure mass counts to; or that of the other direction's."""
@@ -690,17 +754,19 @@ class LossSum:
         accuracy: float,
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
-        accuracy = max(accuracy, self.narrowest)
         result = _narrowed(self.bands, ask, known)
+        if accuracy == math.inf:
+            return result, np.full(size, math.inf)
+        accuracy = max(accuracy, self.narrowest)
         given_up, plain = np.zeros(size, bool), np.zeros(size, bool)
         modes: list[float] | None = None  # looked for where they are needed
 
         def between(some: list[int]) -> None:
             """Bands around the modes of a sum, as of rare and very large losses: no tilt has its mean in between."""
-            nonlocal modes
-            if modes is None and (width(result)[some] > _USELESS).any():
+            nonlocal modes, wide
+            if modes is None and (wide[some] > _USELESS).any():
                 modes = [*self._before_jump(tilt(some[0])), 0.5, 0.0, 1.0]
-            while modes and (width(result)[some] > _USELESS).any():
+            while modes and (wide[some] > _USELESS).any():
                 theta = modes.pop(0)
                 mean = self.cumulants(theta)[1]
                 if any(abs(b.centre - mean) < _near(b.spread) for b in self.bands):
@@ -709,6 +775,7 @@ class LossSum:
                 if self.reached(theta) and self._pays(theta, rough, needs, None):
                     self.bands.append(band := self.band(theta, rough, needs))
                     result[:] = _narrowed([band], ask, result)
+                    wide = width(result)
 
         def fail(some: list[int]) -> None:
             """Refine no further: first by eased tilts, then at all."""
@@ -716,9 +783,8 @@ class LossSum:
             given_up[some] |= plain[some]
             plain[some] = True
 
+        wide = width(result)
         for _ in range(_TRIES):
-            wide = width(result)
-            wide = np.where(np.isnan(wide), np.inf, wide)
             pending = np.flatnonzero((wide > accuracy) & ~given_up)
             if not pending.size or spent():
                 break
@@ -733,7 +799,7 @@ class LossSum:
                 else:
                     ends, theta = [first], self.tilt_of_loss(mean + reach)
             theta = self._common(theta)
-            if not plain[ends].any():
+            if self._has_rare and not plain[ends].any():
                 theta = self._eased(theta)
             _, mean, variance = self.cumulants(theta)
             if not self.bounds_both_sides(theta):  # as near as can be bounded at a single side, and at both
@@ -745,6 +811,7 @@ class LossSum:
                     if self.reached(theta) and not any(abs(b.centre - mean) < b.spread for b in self.bands):
                         self.bands.append(band := self.band(theta, accuracy, needs))
                         result = _narrowed([band], ask, result)
+                        wide = width(result)
                 continue
             near = [b for b in self.bands if abs(b.centre - mean) < _near(b.spread)]
             step = None
@@ -771,13 +838,17 @@ class LossSum:
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
                 if all(map(np.array_equal, _narrowed(rest, ask, known), result)):
                     self.bands[:] = rest
-            after = width(result)
-            after = np.where(np.isnan(after), np.inf, after)
+            before, wide = wide, width(result)
             if near:  # the width should fall as the square of the step
                 hardly = min(_HARDLY, math.sqrt(band.step / min(b.step for b in near)))
-                if not (after[pending] < hardly * wide[pending]).any():
+                if not (wide[pending] < hardly * before[pending]).any():
                     fail(ends)
-        return result, width(result)
+        return result, wide
+
+
+def _height(theta: float) -> float:
+    """Log of the least c for which 1 - e^-x <= c e^(-theta x) for all x > 0; theta < 0."""
+    return -theta * math.log(theta / (theta - 1.0)) - math.log1p(-theta)
 
 
 def _near(spread: float) -> float:

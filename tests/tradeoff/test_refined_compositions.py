@@ -13,7 +13,7 @@ from mipsim.tradeoff.loss_sum import LossSum
 def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """No upper end of an epsilon, and no lower end of a delta, are a width that is not reached."""
     curve = mi.dpsgd(1.0, 0.1, 10, neighbours="remove")
-    monkeypatch.setattr(type(curve), "_epsilon_at", lambda curve, log_delta: (0.5, math.inf))
+    monkeypatch.setattr(type(curve), "_epsilon_at", lambda curve, *deltas: (0.5, math.inf))
     with pytest.warns(UserWarning, match="epsilon is known to inf only"):
         assert curve.epsilon_bounds(1e-5) == (0.5, math.inf)
     ends = np.array([-math.inf]), np.array([-50.0])
