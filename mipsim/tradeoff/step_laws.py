@@ -16,6 +16,7 @@ _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
 _BULK = 12.0  # the same where rates below 1e-30 do not matter
 _EDGE = 128  # bytes that an edge takes, between which the outcomes of a step are integrated, measured
+_BEYOND = 1e-3  # probability that a lattice should not miss
 _TOGETHER = 1 << 18  # cells of eight points at once
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NARROW, _WIDE = (
@@ -353,13 +354,24 @@ class Polygons(AbstractStepLaw):
 
     @cached_property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
-        losses, out, inside, _, _ = (np.asarray(part) for part in self.upper)
-        seen = (out > 0.0) & (inside > 0.0)
-        losses, out, inside = losses[seen][::-1], out[seen][::-1], inside[seen][::-1]
+        losses, out, inside = self._seen(self.upper)
         if losses.size == 0:
             losses, out, inside = np.zeros(1), np.full(1, 1e-300), np.full(1, 1e-300)
+        more = self._seen(self.lower)
+        beyond = (more[0] < losses[0]) | (more[0] > losses[-1])
         spread = max(self.ends[1] - self.ends[0], 1e-12)
+        if more[1][beyond].sum() > _BEYOND:  # a lattice for the second alone would miss most of the first
+            losses, out, inside = (np.concatenate(parts) for parts in zip((losses, out, inside), more, strict=True))
+            order = np.argsort(losses, kind="stable")
+            losses, out, inside = losses[order], 0.5 * out[order], 0.5 * inside[order]
         return Outline(losses, np.log(out), np.log(inside), np.full(losses.size, spread / 64.0))
+
+    @staticmethod
+    def _seen(law: Atoms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(Losses, rising, out masses, in masses) of what both worlds have."""
+        losses, out, inside = (np.asarray(part)[::-1] for part in law[:3])
+        seen = (out > 0.0) & (inside > 0.0)
+        return losses[seen], out[seen], inside[seen]
 
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         return tuple(self._binned(law, nodes, offset, step) for law in (self.lower, self.upper))  # pyright: ignore[reportReturnType]
@@ -431,7 +443,7 @@ class Symmetrized(AbstractStepLaw):
                 (below.losses, np.zeros(1), above.losses),
                 (below.log_out, middle, above.log_out),
                 (below.log_in, middle, above.log_in),
-                (below.widest, above.widest[:1], above.widest),
+                (below.widest, line.widest[up.argmax()][None], above.widest),  # of losses above 0 there may be none
             )
         ]
         return Outline(*parts)
