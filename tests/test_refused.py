@@ -351,7 +351,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: Gap.near(0.0, 0.0, -1.0), "error is -1; it must be >= 0"),
     (lambda: judge_limit(rf.Limit("n"), lambda n: (Number(1.0), Number(1.0), True), {}, (100,), ""), "sizes has 1 entries; a limit is judged by at least 6"),
     (lambda: rf.Equality(0.0), "tolerance is 0.0"),
-    (lambda: rf.Equality(0.1, relative=0.1), "give either"),
     (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
     (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
     (lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)), "each must be at least twice the previous"),

@@ -43,7 +43,6 @@ class Kind:
     def __str__(self) -> str:
         report = {
             "tolerance": "tolerance {:g}",
-            "relative": "tolerance {:.3g} of the claim",
             "grows": "as {} grows",
             "of": "of: {}",
         }
@@ -83,12 +82,11 @@ class Rate:
     Args:
         constant: > 0.
         power: > 0.
-        limit: what truth tends to, or at a point of an `Equality` is near to: a trade-off function or a number. Where both sides of a
+        limit: what truth tends to: a trade-off function or a number. Where both sides of a
             `Limit` move, a function of the size that is truth up to the bound; the claim must be equal to it at each judged size.
         source: the theorem, with its constant.
         claimed: of a `Limit` whose claim moves towards a number or curve of its own: this, up to the same bound.
         start: the least size of which it speaks, > 0.
-        size: of an `Equality` at a point, the size there.
 
     Raises:
         ValueError: if a number is not finite or not > 0, or there is no source.
@@ -104,14 +102,11 @@ class Rate:
     source: str = field(kw_only=True)
     start: float = field(default=1.0, kw_only=True)
     claimed: Any = field(default=None, kw_only=True)
-    size: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _curve_or_number("limit", self.limit, callable(self.limit))
         for name in ("constant", "power", "start"):
             number(name, getattr(self, name), 0.0, low_open=True)
-        if self.size is not None:
-            number("size", self.size, 0.0, low_open=True)
         _named(self.source)
 
     def at(self, size: float) -> float:
@@ -227,32 +222,24 @@ class Equality(Kind):
         tolerance: absolute, in probits for curves and in `unit` for numbers, > 0. None: the smaller of 0.02 probits and
             2% of the claim's own mu; for a number 2% of it.
         unit: of the gap of two numbers.
-        relative: for numbers, another share of the claimed number than 2%, > 0.
-        rate: a proven `Rate` with its `size`, or a function of the parameters that returns a `Rate`, or None where a condition
-            of it fails: the gap is known to it where it is known worse.
         floor: error rates of curves from here to 1 minus this are judged.
 
     Raises:
-        ValueError: if a tolerance is not > 0, or both are given.
+        ValueError: if the tolerance is not > 0.
 
     Source: equivalence tests; Wellek (2010), "Testing statistical hypotheses of equivalence", chapter 1.
 
     Examples:
-        >>> Equality(0.01).tolerance, Equality(relative=0.001).relative
-        (0.01, 0.001)
+        >>> Equality(0.01).tolerance
+        0.01
     """
 
     tolerance: float | None = None
-    relative: float | None = field(default=None, kw_only=True)
-    rate: Rate | Callable[..., Rate | None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("tolerance", "relative"):
-            if getattr(self, name) is not None:
-                number(name, getattr(self, name), 0.0, low_open=True)
-        if self.tolerance is not None and self.relative is not None:
-            raise ValueError(f"tolerance is {self.tolerance} and relative is {self.relative}; give either")
+        if self.tolerance is not None:
+            number("tolerance", self.tolerance, 0.0, low_open=True)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A proven rate decides a limit or an equality that sizes leave open, and is refused where it is a few per cent too small."""
+"""A proven rate decides a limit that sizes leave open, and is refused where it is a few per cent too small."""
 
 from dataclasses import replace
 from typing import Any
@@ -61,40 +61,3 @@ def test_a_rate_of_curves_is_in_error_rates() -> None:
     assert verdict(false) == "REFUTED"
     slower = replace(right, power=0.5)  # in probits at FPRs of 1e-4 too wide to be of use
     assert rf.judge(statement(slower), at={}).extent == "up to n = 1,000,000"
-
-
-def equality(rate: Any, claimed: float = 1.0, error: float = 0.5) -> rf.Statement:
-    return rf.Statement(
-        name="near",
-        says="x is 1, to 0.02.",
-        source="planted",
-        kind=rf.Equality(0.02, rate=rate),
-        domain={"n": rf.Whole(100, 10**6, log=True)},
-        claimed=lambda: claimed,
-        truth=lambda n: rf.Number(1.0 + 0.1 * n**-0.5, error=error),
-    )
-
-
-def test_a_rate_decides_an_equality_whose_law_is_known_badly() -> None:
-    def rate(constant: float) -> Any:
-        return lambda n: rf.Rate(constant, 0.5, limit=1.0, source="by its formula", size=n)
-
-    at = {"n": 400}
-    assert verdict(equality(None), at) == "INCONCLUSIVE"
-    assert verdict(equality(rate(0.1)), at) == "CONFIRMED"
-    assert verdict(equality(rate(0.1), claimed=1.03), at) == "REFUTED"
-    assert verdict(equality(rate(10.0)), at) == "INCONCLUSIVE"  # too wide to be of use
-    assert verdict(equality(rate(0.097), error=0.0), at) == "INCONCLUSIVE"  # truth is farther off: refused
-    assert verdict(equality(rate(0.1), error=0.0), at) == "CONFIRMED"
-
-
-def test_a_rate_of_curves_decides_an_equality() -> None:
-    def rate(n: int) -> rf.Rate:
-        return rf.Rate(0.02, 0.5, limit=G(1.0), source="given", size=n)
-
-    wide, at = mi.BoundedTradeOff(G(1.2), G(0.8)), {"n": 10_000}
-    kind = rf.Equality(0.02, floor=0.01, rate=rate)
-    statement = replace(equality(rate), claimed=lambda: G(1.0), truth=lambda: wide, kind=kind)
-    assert verdict(statement, at) == "CONFIRMED"
-    assert verdict(replace(statement, claimed=lambda: G(1.05)), at) == "REFUTED"
-    assert verdict(replace(statement, kind=rf.Equality(0.02, floor=0.01)), at) == "INCONCLUSIVE"

@@ -46,8 +46,7 @@ class Claim:
             raise ValueError(
                 f"claimed is {value.value:g}; it must be finite and not 0, or an absolute tolerance must be given"
             )
-        share = getattr(self.kind, "relative", None) or SHARE
-        return SHARE * abs(value.value) * share / SHARE
+        return SHARE * abs(value.value)
 
     @property
     def unit(self) -> str:

@@ -60,10 +60,6 @@ class Side(NamedTuple):
     sure: float
     most: float
 
-    def widened(self, by: float) -> Side:
-        """The gap to something that is so near."""
-        return Side(self.value, self.sure - by, self.most + by)
-
     def at_least(self, sure: float, seen: float) -> Side:
         """What is known with a gap that is surely at least this at a place, and was seen there."""
         return Side(seen, max(sure, self.sure), max(seen, self.most))
@@ -88,10 +84,6 @@ class Gap:
             raise ValueError(f"error is {error:g}; it must be >= 0")
         over, under = (Side(value, value - error, value + error) for value in (high, -low))
         return cls(over, under)
-
-    def widened(self, by: float) -> Gap:
-        """The gap to something that is so near to this truth."""
-        return replace(self, over=self.over.widened(by), under=self.under.widened(by))
 
     def at_least(self, sure: float, seen: float) -> Gap:
         """What is known with a gap that was seen at a place, with its sign, and whose size is surely at least this."""

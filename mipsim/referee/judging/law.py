@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._printed import at_most, ceiling
+from mipsim._printed import ceiling
 from mipsim.referee.judging.claim import Claim
 from mipsim.referee.judging.decide import judge_gap
 from mipsim.referee.judging.gap import (
@@ -23,7 +22,6 @@ from mipsim.referee.judging.gap import (
     spread_of,
 )
 from mipsim.referee.judging.prepared import Prepared
-from mipsim.referee.kinds import Equality, Rate, rate_of
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -74,30 +72,7 @@ def judge_law(point: Prepared) -> PointResult:
             words = f"At an FPR below {ceiling(least, 2)}, where the law is proven too." if rare else detail
             result = judge_gap(claim, gap.at_least(sure, seen), point.at, route, words)
             break
-    if isinstance(kind, Equality) and (rate := rate_of(kind, point.at)) is not None:
-        result = _known_by_rate(claim, result, truth, rate)
     return result
-
-
-def _known_by_rate(
-    claim: Claim, result: PointResult, truth: AbstractTradeOff | Number, rate: Rate
-) -> PointResult:
-    """The result with a proven rate at the point's size: the gap is known to it where it is known worse."""
-    if rate.size is None:
-        raise ValueError("rate of an Equality has no size; it must give that of the point: Rate(..., size=n)")
-    limit, bound = curve_or_number(rate.limit), rate.at(rate.size)
-    words = f"Proven rate: {at_most(bound, 3)} at size {rate.size:g} ({rate.source})."
-    if contradicts(limit, truth, bound):
-        undecided = Verdict.INCONCLUSIVE if result.verdict is Verdict.CONFIRMED else result.verdict
-        why = f"{words} It is refused: truth is farther from its limit."
-        return replace(result, verdict=undecided, detail=f"{why} {result.detail}")
-    near = bound if isinstance(limit, Number) else probits_of(limit, bound, claim.kind.floor)
-    if result.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(near):
-        return result
-    wider = gap_between(claim, limit).widened(near)
-    known = judge_gap(claim, wider, result.parameters, f"{result.route}, proven rate", words)
-    worse = known.smallest_tolerance > result.smallest_tolerance
-    return result if worse else replace(known, evidence=result.evidence)
 
 
 def curve_or_number(value: object) -> AbstractTradeOff | Number:
