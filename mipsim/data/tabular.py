@@ -5,7 +5,6 @@ import io
 import os
 import tarfile
 import zlib
-from typing import Literal
 
 import numpy as np
 
@@ -21,27 +20,25 @@ _COLUMNS = (
     "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",
 )  # fmt: skip
 _NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
-_NOT_ORDINAL = {"fnlwgt", "education"}
-"""Left out of the ordinal encoding: the weight of a row in the census, and what education-num says as a number."""
+_LEFT_OUT = {"fnlwgt", "education"}
+"""The weight of a row in the census, and what education-num says as a number."""
 _INCOMES = ("<=50K", ">50K")
 _PLACES, _KINDS = 446, 30
 
 
 def adult(
     split: Split = "train",
-    encoding: Literal["ordinal", "one-hot"] = "ordinal",
     directory: str | os.PathLike[str] | None = None,
 ) -> DataSet:
     """Adult (census income): is a person's income above 50,000 dollars a year? 32,561 rows to train and 16,281 to test.
 
     Args:
         split: "train" or "test".
-        encoding: "ordinal" has 12 columns, a category being its place in the alphabet, without `fnlwgt` and `education`;
-            "one-hot" has 108, all 14 columns with a column for each category. A missing entry, "?", is a category.
         directory: the data directory; None = that of `MIPSIM_DATA`.
 
     Returns:
-        Columns in their own units: scale them before a network sees them.
+        12 columns in their own units: scale them before a network sees them. A category is its place in the alphabet, and a missing
+        entry, "?", is a category; `fnlwgt` and `education` are left out.
 
     Raises:
         DataError: if a file is missing or not the published file.
@@ -49,12 +46,11 @@ def adult(
     Source: Becker & Kohavi (1996), "Adult", UCI Machine Learning Repository; Leemann et al. (2023), section 6, for 12 columns.
 
     Examples:
-        >>> adult(encoding="binary")
+        >>> adult("dev")
         Traceback (most recent call last):
         ...
-        ValueError: encoding is 'binary'; allowed: ordinal, one-hot
+        ValueError: split is 'dev'; allowed: train, test
     """
-    choice("encoding", encoding, ("ordinal", "one-hot"))
     test = choice("split", split, ("train", "test")) == "test"
     rows = adult_rows(read(PUBLISHED["adult"], "adult.data", directory).decode("ascii"))
     # The categories of both splits are those of the training file, which has them all.
@@ -63,7 +59,7 @@ def adult(
     }
     if test:
         rows = adult_rows(read(PUBLISHED["adult"], "adult.test", directory).decode("ascii"))
-    x, features = encoded(rows, known, encoding)
+    x, features = encoded(rows, known)
     return DataSet(x, np.array([_INCOMES.index(row[-1]) for row in rows]), _INCOMES, features)
 
 
@@ -83,31 +79,16 @@ def adult_rows(text: str) -> list[list[str]]:
     return rows
 
 
-def encoded(
-    rows: list[list[str]], known: dict[str, list[str]], encoding: str
-) -> tuple[np.ndarray, tuple[str, ...]]:
+def encoded(rows: list[list[str]], known: dict[str, list[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """(x, names of its columns) of rows, float32.
-    `rows`: of `adult_rows`; `known`: the categories of each column that is not a number; `encoding`: "ordinal" or
-    "one-hot".
+    `rows`: of `adult_rows`; `known`: the categories of each column that is not a number.
     """
-    columns: list[np.ndarray] = []
-    names: list[str] = []
-    for i, name in enumerate(_COLUMNS):
-        if encoding == "ordinal" and name in _NOT_ORDINAL:
-            continue
-        if name in _NUMBERS:
-            columns.append(np.array([[float(row[i])] for row in rows]))
-            names.append(name)
-            continue
-        place = {word: j for j, word in enumerate(known[name])}
-        codes = np.array([place[row[i]] for row in rows])
-        if encoding == "ordinal":
-            columns.append(codes[:, None])
-            names.append(name)
-        else:
-            columns.append(codes[:, None] == np.arange(len(place)))
-            names += [f"{name}={word}" for word in known[name]]
-    return np.concatenate(columns, axis=1).astype(np.float32), tuple(names)
+    columns = {name: i for i, name in enumerate(_COLUMNS) if name not in _LEFT_OUT}
+    x = [
+        [float(row[i]) if name in _NUMBERS else known[name].index(row[i]) for name, i in columns.items()]
+        for row in rows
+    ]
+    return np.array(x, np.float32), tuple(columns)
 
 
 def location30(directory: str | os.PathLike[str] | None = None) -> DataSet:

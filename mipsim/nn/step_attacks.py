@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import choice, flag, member
+from mipsim._validation import choice, member
 from mipsim._words import quoted
 from mipsim.attacks.base import AbstractAttack
 from mipsim.nn.descent import Descent, Steps, linear_gradient
@@ -36,7 +36,6 @@ class SummedOverSteps(AbstractAttack):
         part: of the gradients that is scored: "trained" or "last"; None = what the descent trains.
         background: (inputs, labels) of the records from whose gradients at the start the attack's mean was estimated; None = the
             mean of the start serves all steps, which is far off after the first where the parameters move.
-        printed_sign: score (theta_{t+1} - theta_t) / rate, as algorithm 4 is printed: that is -m_t.
 
     Source: Azize & Basu (2025), algorithm 4; Leemann et al. (2023), algorithm 1.
 
@@ -53,7 +52,6 @@ class SummedOverSteps(AbstractAttack):
     descent: Descent
     attack: AbstractAttack
     part: str = eqx.field(static=True)
-    printed_sign: bool = eqx.field(static=True)
     background: tuple[np.ndarray, np.ndarray] | None
 
     def __init__(
@@ -61,14 +59,12 @@ class SummedOverSteps(AbstractAttack):
         descent: Descent,
         attack: AbstractAttack,
         part: str | None = None,
-        printed_sign: bool = False,
         background: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.descent = checked_descent(descent, "steps")
         self.attack = member(
             "attack", attack, AbstractAttack, "an attack on a mean, such as a CovarianceScore"
         )
-        self.printed_sign = flag("printed_sign", printed_sign)
         self.part = choice("part", descent.part if part is None else part, PARTS)
         if background is not None:
             if not isinstance(background, (tuple, list)) or len(background) != 2:
@@ -83,7 +79,6 @@ class SummedOverSteps(AbstractAttack):
         network, trained = self.descent.network, self.descent.part
         start = jax.tree.map(jnp.asarray, self.descent.start)
         record = self.descent.example(target)
-        sign = -1.0 if self.printed_sign else 1.0
 
         def here(vector: Array) -> Parameters:
             return network.with_flat(start, vector.astype(jnp.float32), trained)
@@ -104,7 +99,7 @@ class SummedOverSteps(AbstractAttack):
             seen = Steps(*(leaf.at[1:].add(-moved) for leaf in seen))
 
         def of_step(step: Steps) -> Array:
-            own, mean = step.parameters.astype(float), sign * step.gradients.astype(float)
+            own, mean = step.parameters.astype(float), step.gradients.astype(float)
             return jnp.asarray(self.attack.score(own, mean), float)
 
         # Step by step, since convolutions with filters that differ are slow together; then scores of some steps at once, so that

@@ -182,7 +182,7 @@ def test_an_epoch_of_frozen_steps_is_a_game_on_a_mean() -> None:
 
 @pytest.mark.evidence
 def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
-    """Scores of a part of the gradient are those of the part, and the printed sign turns them round."""
+    """Scores of a part of the gradient are those of the part."""
     images, _, _ = digits()
     network = nn.layered((8, 8, 1), (6,), 10)
     start = network.start(2)
@@ -192,7 +192,7 @@ def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
     descent = nn.Descent(network, start, images.x, images.y, batch=4, steps=3, rate=0.5)
     with exact_scope():
         steps = descent.release(jax.random.key(1), np.arange(12.0)[:, None])  # pyright: ignore[reportArgumentType]
-    attack, expected, turned = mi.CovarianceScore(known, n=4), 0.0, 0.0
+    attack, expected = mi.CovarianceScore(known, n=4), 0.0
     for parameters, mean in zip(*steps, strict=True):
         here = network.with_flat(start, parameters)
         own = nn.per_example_gradients(network, here, images.x[20:21], images.y[20:21], part="last")[
@@ -200,11 +200,9 @@ def test_a_covariance_score_of_the_last_layer_of_a_deeper_training() -> None:
         ].astype(float)
         last = np.asarray(network.flat(network.with_flat(start, mean), "last"), float)
         expected += float(attack.score(own, last))  # pyright: ignore[reportArgumentType]
-        turned += float(attack.score(own, -last))  # pyright: ignore[reportArgumentType]
-    for printed, wanted in ((False, expected), (True, turned)):
-        summed = nn.SummedOverSteps(descent, attack, part="last", printed_sign=printed)
-        result = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
-        assert result == pytest.approx(wanted, rel=1e-4)
+    summed = nn.SummedOverSteps(descent, attack, part="last")
+    result = float(summed.score(np.array([20.0]), steps))  # pyright: ignore[reportArgumentType]
+    assert result == pytest.approx(expected, rel=1e-4)
 
 
 def descent(**changes: Any) -> nn.Descent:
