@@ -17,6 +17,7 @@ from verify.azize.statements.mean import (
     DOMAIN,
     EVEN,
     EXPENSIVE,
+    HOLDS,
     MEAN_MATTERS,
     NOT_SAMPLED,
     OTHERS,
@@ -63,7 +64,7 @@ AUDIT = Statement(
     uses=("azize-thm-3.1-power",),
     says=STATEMENT,
     fails=EVEN + OTHERS,
-    instead="conditions uniform in n, d",
+    instead=HOLDS,
     source="Azize & Basu, section 3",
     # Absolute, 2% of .1: at large epsilon the claimed delta itself is near 0.
     kind=rf.Limit(

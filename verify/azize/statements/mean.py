@@ -237,6 +237,8 @@ EVEN = (
     "makes it odd. Such coordinates may be there at every n, and $m^*$ does not count them."
 )
 """Why theorem 3.1 lacks a condition."""
+HOLDS = r"Bernoulli data with targets in $\{0, 1\}^d$, as in the figures, and data with densities, under conditions uniform in n, d"
+"""What is left of it."""
 OTHERS = " Cantor data and targets off the lattice of the data show in other ways."
 POWER = Statement(
     name="azize-thm-3.1-power",
@@ -244,7 +246,7 @@ POWER = Statement(
     uses=("azize-lemma-C.6",),
     says="Empirical mean: lim Pow_n(l_n, alpha, z*) = Phi(Phi^-1(alpha) + sqrt(m*)); m* = lim (1/n) ||z* - mu||^2_{Sigma^-1}.",
     fails=EVEN,
-    instead="conditions uniform in n, d",
+    instead=HOLDS,
     kind=rf.Limit("n", sizes=sizes, ceiling=least_strength),
     domain=DOMAIN,
     where=searched,
@@ -278,7 +280,7 @@ ADVANTAGE = Statement(
     uses=("azize-lemma-C.6",),
     says="Empirical mean: the optimal advantage tends to Phi(sqrt(m*)/2) - Phi(-sqrt(m*)/2).",
     fails=EVEN + OTHERS,
-    instead="conditions uniform in n, d",
+    instead=HOLDS,
     kind=rf.Limit(
         "n", sizes=sizes, unit="advantage", ceiling=lambda **at: least_number(azize.advantage, **at)
     ),
@@ -315,7 +317,7 @@ RATIO = Statement(
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
     fails=EVEN
     + " The log ratio of such a coordinate does not become small: it nearly always takes one of two values.",
-    instead="conditions uniform in n, d",
+    instead=HOLDS,
     kind=POWER.kind,
     domain=DOMAIN,
     where=searched,
@@ -420,7 +422,7 @@ SCORE = Statement(
     formula=r"\ell_n - \left[ (z^* - \mu)^T \Sigma^{-1} (\hat\mu_n - \mu) - \frac{1}{2 n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}} \right] \to 0",
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
     fails=EVEN + " The covariance score has 0 for such a coordinate, whose log ratio is far from 0.",
-    instead="conditions uniform in n, d",
+    instead=HOLDS,
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit(
         "n",

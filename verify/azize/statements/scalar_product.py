@@ -147,7 +147,7 @@ PRINTED = Statement(
     uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     fails="The covariance score divides by variances, to which values may add that are too rare to occur: it then weighs their coordinates too little, and the scalar product, which does not divide, is the stronger.",
-    instead="as n and d grow, under conditions uniform in them",
+    instead=r"where standardised coordinates have bounded $(2 + \delta)$-th moments, as n and d grow",
     source="Azize & Basu, section 3 and appendix D.3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=too_rare_rate),
     domain=DOMAIN
@@ -294,7 +294,7 @@ FINITE = Statement(
     name="azize-scalar-product-finite", formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
     fails="The theory is asymptotic. Read at a finite size, where the covariance score is not the likelihood ratio, the scalar product may order some outputs better, by less and less as n grows.",
-    instead="as n and d grow, under conditions uniform in them; at finite n for Gaussian data",
+    instead=r"at every n for Gaussian data; as n and d grow also where standardised coordinates have bounded $(2 + \delta)$-th moments",
     source="Azize & Basu, appendix D.3",
     kind=rf.Ordering(),
     domain={

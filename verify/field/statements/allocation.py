@@ -247,7 +247,7 @@ BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 1 of 3, which is its "
     "own block, and 2 of 3.",
-    fails="For a single step it is exact. Blocks hold a step each, and several random steps may fall into the same block, which hides more than blocks do.",
+    fails="For a single step blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. (A bound of the blocks' own composition is another claim, and not judged here.)",
     instead="a single step (k = 1); else an upper bound",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
     kind=Ordering(unit="epsilon"),
