@@ -223,7 +223,7 @@ SUBSAMPLE_ADVANTAGE = replace(
     claimed=lambda n, rho, **at: azize.advantage(rho * leakage_of_all(n, rho, **at)),
     truth=advantage_of_subsample,
     points=[
-        rf.Point(dict(_NAMED["gaussian"].at) | {"t": 5.0, "u": 5.0, "tau": 1.0, "rho": 0.5}, "far", "lead"),
+        rf.Point(dict(_NAMED["gaussian"].at) | {"t": 5.0, "u": 5.0, "tau": 1.0, "rho": 0.5}, "far"),
         *_SUBSAMPLED,
         # From hunts.
         FAIR | {"rho": 0.05},

@@ -181,7 +181,7 @@ def allocation_by_draws(sigma: float, log10_delta: float) -> Replication:
     part = np.maximum(1.0 - 3.0 * math.exp(epsilon) / (a * b + a * c + b * c), 0.0)
     value, error = float(part.mean()), 6.0 * float(part.std()) / math.sqrt(games)
     how = f"NumPy, {games:,} epochs with the record, seed 5, at the blocks' epsilon {epsilon:.4f}; 6 standard errors"
-    what = "minus the delta of 2 of 3 steps there"
+    what = "minus the delta of 2 of 3 steps at the blocks' epsilon"
     return Replication(-value, -value - error, -value + error, what, how, -(10.0**log10_delta))
 
 
