@@ -385,6 +385,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
         (lambda n=n, s=s: mi.dpsgd(1.0, 0.1, 10, neighbours=n, sampling=s), f"neighbours is '{n}' with sampling '{s}'; proven are")
         for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
     ),
+    (lambda: mi.GaussianTradeOff(1.0).to_rdp([2.0, 1.0]), "orders holds 1; each must be above 1"),
     (lambda: mi.Accountant().step(noise_multiplier=0.0, sample_rate=0.1), "noise_multiplier is 0.0; it must be a finite number"),
     (lambda: mi.Accountant().get_epsilon(2.0), r"delta is 2.0; it must be a finite number in \[0, 1\]"),
     (lambda: mi.Accountant().get_optimizer_hook_fn(-0.1), "sample_rate is -0.1"),

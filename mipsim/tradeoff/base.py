@@ -522,6 +522,46 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
         """
         return conversions.least_mu(self)
 
+    def to_rdp(self, orders: object) -> tuple[Any, Any]:
+        """(lower, upper) bound of the Renyi divergence of "in" from "out" at orders > 1, any shape; of two directions, the worse.
+
+        Gaussian and Laplace shifts, their Poisson and fixed-size samples, polygons and compositions of these have narrow bounds, others
+        an infinite upper bound unless their losses are bounded. The conversions lose: `epsilon` of the curve is less than that of these.
+
+        Source: Mironov (2017), "Renyi differential privacy"; van Erven and Harremoes (2014), theorems 3, 9 and 28.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff, dpsgd
+            >>> GaussianTradeOff(0.5).to_rdp(8.0)
+            (1.0, 1.0)
+            >>> low, high = dpsgd(1.0, 0.01, 1000).to_rdp([2.0, 4.0])
+            >>> np.round(low, 4).tolist(), np.round(high, 4).tolist()
+            ([0.1718, 0.3632], [0.1718, 0.3632])
+        """
+        from mipsim.tradeoff.renyi import renyi
+
+        return answered(orders, renyi(self, orders))
+
+    def to_zcdp(self) -> tuple[float, float]:
+        """(lower, upper) bound of the least rho for which the curve is rho-zCDP: the supremum of D_a / a over the orders a > 1.
+
+        Raises:
+            ValueError: if no finite rho is proven, and it is not known to be infinite.
+
+        Source: Bun and Steinke (2016), "Concentrated differential privacy", definition 1.1.
+
+        Examples:
+            >>> from mipsim.tradeoff import GaussianTradeOff, LaplaceTradeOff
+            >>> GaussianTradeOff(0.5).to_zcdp()
+            (0.125, 0.125)
+            >>> low, high = LaplaceTradeOff(1.0).to_zcdp()  # below 1/2, that of all 1-DP
+            >>> 0.36 < low <= high < 0.4
+            True
+        """
+        from mipsim.tradeoff.renyi import zcdp
+
+        return zcdp(self)
+
     def compare(
         self, claim: "AbstractTradeOff", tolerance: float | None = None, *, kind: str = "equality"
     ) -> ExactComparison:

@@ -27,6 +27,7 @@ LATE = frozenset(
     for a, b in (
         ("tradeoff.base", "tradeoff.inverse"),
         ("tradeoff.base", "tradeoff.convex_hull"),
+        ("tradeoff.base", "tradeoff.renyi"),
         ("tradeoff.base", "referee.judging.compare_exact"),
         ("tradeoff.base", "bands.drawing"),
         ("tradeoff.display", "bands.drawing"),

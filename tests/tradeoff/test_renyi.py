@@ -1,0 +1,127 @@
+"""Renyi divergences and rho against quadrature in mpmath, sums of atoms and closed forms, each with a control that is 3% off."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import mipsim as mi
+from mipsim.tradeoff import FoldedLaplaceTradeOff, InverseTradeOff, MixtureTradeOff
+
+mp: Any = mpmath  # without types
+ORDERS = (1.2, 2.0, 7.5, 40.0)
+WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
+
+
+def by_quadrature(
+    inside: Callable[[Any], Any], out: Callable[[Any], Any], places: list[float]
+) -> Callable[[float], float]:
+    return lambda a: float(mp.log(mp.quad(lambda z: inside(z) ** a * out(z) ** (1 - a), places)) / (a - 1))
+
+
+def mixed(mu: float, p: float) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    return lambda z: p * mp.npdf(z, mu) + (1 - p) * mp.npdf(z), mp.npdf
+
+
+def hull(mu: float, p: float) -> Callable[[float], float]:
+    """The losses above 0 of both directions, and else a loss of 0."""
+    inside, out = mixed(mu, p)
+    places = [mu / 2 + k for k in (0, 1, 3, 6, 12, 25, 50, 100)]
+
+    def divergence(a: float) -> float:
+        told = mp.quad(
+            lambda z: inside(z) ** a * out(z) ** (1 - a) + out(z) ** a * inside(z) ** (1 - a), places
+        )
+        rest = 1 - mp.quad(lambda z: inside(z) + out(z), places)
+        return float(mp.log(told + rest) / (a - 1))
+
+    return divergence
+
+
+def atoms(inside: list[float], out: list[float]) -> Callable[[float], float]:
+    return lambda a: (
+        math.log(math.fsum(p**a * q ** (1 - a) for p, q in zip(inside, out, strict=True))) / (a - 1)
+    )
+
+
+E = math.exp(1.0)
+HALF = MixtureTradeOff(mi.GaussianTradeOff(1.5), 0.05)
+PLACES = [-40.0, -10.0, *range(-5, 20), 40.0, 60.0, 80.0, 150.0]
+ROWS: list[tuple[mi.AbstractTradeOff, Callable[[float], float]]] = [
+    (mi.GaussianTradeOff(0.7), lambda a: 0.5 * a * 0.49),
+    (mi.LaplaceTradeOff(0.6), by_quadrature(lambda x: mp.exp(-abs(x - 0.6)) / 2, lambda x: mp.exp(-abs(x)) / 2, [-60, 0, 0.6, 60])),
+    (HALF, by_quadrature(*mixed(1.5, 0.05), PLACES)),
+    (HALF.inverse(), by_quadrature(*mixed(1.5, 0.05)[::-1], PLACES)),  # pyright: ignore[reportCallIssue]
+    (mi.dpsgd(2 / 1.5, 0.05, neighbours="replace", sampling="fixed_size"), hull(1.5, 0.05)),
+    (mi.ApproxDPTradeOff(1.0), atoms([E / (1 + E), 1 / (1 + E)], [1 / (1 + E), E / (1 + E)])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("curve", "truth"), ROWS, ids=lambda row: type(row).__name__)
+def test_a_divergence_lies_between_its_ends(
+    curve: mi.AbstractTradeOff, truth: Callable[[float], float]
+) -> None:
+    low, high = curve.to_rdp(ORDERS)
+    known = np.array([truth(order) for order in ORDERS])
+    assert (low <= known * (1.0 + 1e-9)).all()
+    assert (known <= high * (1.0 + 1e-9)).all()
+    assert ((1.03 * known > high) & (0.97 * known < low)).all()
+    assert (np.diff(low) > 0.0).all()
+
+
+def test_a_composition_has_the_sum_and_two_directions_the_worse() -> None:
+    three = mi.compose(HALF, mi.LaplaceTradeOff(0.6), copies=[2, 1])
+    parts: Any = [2.0 * end for end in HALF.to_rdp(2.0)], mi.LaplaceTradeOff(0.6).to_rdp(2.0)
+    assert three.to_rdp(2.0) == pytest.approx([sum(ends) for ends in zip(*parts, strict=True)], rel=1e-12)
+    back = three.inverse().to_rdp(2.0)
+    assert back[1] < three.to_rdp(2.0)[0]
+    assert three.symmetrized().to_rdp(2.0) == three.to_rdp(2.0)
+
+
+def test_what_is_not_known_is_wide_but_holds() -> None:
+    """A pure privacy loss bounds a divergence; a tail of which nothing is known leaves it infinite above."""
+    folded = FoldedLaplaceTradeOff(1.0)
+    low, high = folded.to_rdp(3.0)
+    turned = InverseTradeOff(InverseTradeOff(folded)).to_rdp(3.0)
+    assert 0.0 < low <= high <= 1.0
+    assert turned[0] <= high
+    allocated = mi.dpsgd(1.0, 0.1, 10, sampling="random_allocation")
+    assert allocated.to_rdp(2.0)[1] == math.inf
+    with pytest.raises(ValueError, match="has no rho that is proven"):
+        allocated.to_zcdp()
+    assert mi.ApproxDPTradeOff(1.0, 1e-9).to_zcdp() == (math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("curve", "rho"),
+    [
+        (mi.GaussianTradeOff(0.7), 0.245),
+        (mi.dpsgd(2.0, 0.3, 10), 1.25),  # at large orders sampling does not help
+        (mi.dpsgd(2.0, 0.3, 10, neighbours="replace", sampling="fixed_size"), 5.0),
+        (mi.ApproxDPTradeOff(1.0), math.tanh(0.5)),  # at the order 1, the Kullback-Leibler divergence
+        (mi.LaplaceTradeOff(0.6), 0.6 + math.exp(-0.6) - 1.0),
+        (
+            mi.compose(mi.LaplaceTradeOff(0.6), mi.GaussianTradeOff(0.7), copies=[1, 2]),
+            0.6 + math.exp(-0.6) - 0.51,
+        ),
+    ],
+)
+def test_rho_lies_between_its_ends(curve: mi.AbstractTradeOff, rho: float) -> None:
+    low, high = curve.to_zcdp()
+    assert low <= rho * (1.0 + 1e-12)
+    assert rho * (1.0 - 1e-12) <= high < 1.03 * rho
+    assert low > 0.97 * rho
+    assert curve.to_rdp(5.0)[0] <= 5.0 * high
+
+
+def test_dp_accounting_has_the_same_divergences_at_whole_orders() -> None:
+    rdp = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant", reason=WHY)
+    orders = [2, 3, 8, 32]
+    for q, noise in ((0.01, 1.0), (0.3, 0.5), (1e-4, 0.3)):
+        theirs = rdp._compute_rdp_poisson_subsampled_gaussian(q=q, noise_multiplier=noise, orders=orders)
+        low, high = mi.dpsgd(noise, q).to_rdp(orders)
+        assert (low <= theirs * (1.0 + 1e-9)).all()
+        assert (theirs <= high * (1.0 + 1e-9)).all()
