@@ -29,10 +29,10 @@ from mipsim._precision import exact_scope
 from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import Device
-from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.memory import BlockTooLargeError
 from mipsim.engine.random.counter import Draws, normal_pair, run_draws
 from mipsim.engine.random.splitmix import splitmix64
+from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.clipped import gaussian_rows
 from sims.bench.contest import on_cores

@@ -4,7 +4,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.multi_score import many_targets_sampler
 

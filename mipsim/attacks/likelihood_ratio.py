@@ -109,8 +109,9 @@ class LikelihoodRatio(AbstractAdditiveAttack):
         mechanism = as_mechanism(mechanism)
         member("data", data, AbstractDistribution, "a distribution")
         mechanism.rows(n)
-        release = mechanism.plain_mean(n) if data.sum_ratio() is not None else None
-        if release is None or (release.has_gaussian_noise and not isinstance(data, Gaussian)):
+        release = mechanism.mean_of_rows(n) if data.sum_ratio() is not None else None
+        noisy = release is not None and release.has_gaussian_noise
+        if release is None or not release.is_plain or (noisy and not isinstance(data, Gaussian)):
             raise ValueError(
                 f"the likelihood ratio of {_spell(mechanism)} on {kind_of(data)} data is intractable; it is for "
                 "EmpiricalMean of Bernoulli, Exponential or (also noisy) diagonal Gaussian data"

@@ -35,8 +35,8 @@ class AbstractDistribution(AbstractMember):
     Examples:
         >>> import mipsim as mi
         >>> data = mi.Bernoulli([0.25, 0.5])
-        >>> isinstance(data, AbstractDistribution), data.dimension, data.has_exact_sum
-        (True, 2, True)
+        >>> isinstance(data, AbstractDistribution), data.dimension
+        (True, 2)
         >>> print(data.mean, data.is_product, data.covariance)
         [0.25 0.5 ] True [0.1875 0.25  ]
     """
@@ -144,11 +144,6 @@ class AbstractDistribution(AbstractMember):
     def dimension(self) -> int:
         """d, the number of coordinates of a record."""
         return self.mean.shape[0]
-
-    @property
-    def has_exact_sum(self) -> bool:
-        """Whether the law of a column sum can be sampled without its rows: see `sum_sampler`."""
-        return self.sum_sampler() is not None
 
     @property
     def variance(self) -> Vector:

@@ -20,7 +20,7 @@ from mipsim.attacks.function import as_attack
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.engine.counting import on_device
 from mipsim.engine.describe import array_digest, describe, versions
-from mipsim.engine.fidelity import FIDELITIES, build_sampler
+from mipsim.engine.route import FIDELITIES, Route, build_sampler, choose
 from mipsim.engine.samplers.base import AbstractSampler
 from mipsim.engine.samplers.multi_score import StackedAttacks, many_targets_sampler
 from mipsim.forms.aim import check_aim
@@ -87,6 +87,11 @@ class Recipe:
                 return on_device(many_targets_sampler(game, attack, self.targets, self.fidelity))
             attack = StackedAttacks.of(game, self.attacks) if self.stacked else attack
             return on_device(build_sampler(game, attack, self.fidelity))
+
+    def route(self) -> Route:
+        """Which sampler plays a single attack, and what cheaper samplers lack."""
+        with exact_scope(self.precision):
+            return choose(self.game, self.attacks[0], self.fidelity)[1]
 
     def columns(self, checkpoint: Path | None) -> list[Column]:
         """What the scores of a game are, in the order of the sampler's columns; counts of a single attack may be in a file."""

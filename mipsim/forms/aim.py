@@ -32,7 +32,8 @@ def check_aim(game: AbstractGame, attack: AbstractAttack, stacklevel: int = 4) -
             f"attack {name_of(attack)} is aimed at a fixed record, but RandomTarget draws another target in each game; leave out its "
             "target"
         )
-    if not isinstance(game, AbstractMembershipGame) or (release := game.mechanism.plain_mean(game.n)) is None:
+    release = game.mechanism.mean_of_rows(game.n) if isinstance(game, AbstractMembershipGame) else None
+    if not isinstance(game, AbstractMembershipGame) or release is None or not release.is_plain:
         return
     ratio = isinstance(attack, (LikelihoodRatio, GaussianLikelihoodRatio, QuadraticRatio))
     rows = attack.rows if isinstance(attack, LikelihoodRatio) else getattr(attack, "n", release.rows)

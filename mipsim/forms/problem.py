@@ -1,6 +1,7 @@
 """A membership game and an attack, read once for every sampler and exact law: what is averaged, what the target adds, what scores it."""
 
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -12,22 +13,25 @@ from mipsim.games.fixed_target import FixedTarget
 from mipsim.games.random_target import RandomTarget
 from mipsim.mechanisms.release import Release
 
+Data = TypeVar("Data", bound=AbstractDistribution)
+Attack = TypeVar("Attack", bound=AbstractAttack)
+
 
 # A problem equals itself only: what is computed for it can be stored beside it.
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Generic[Data, Attack]):
     """A noisy mean of rows, the target perhaps among them, and the attack on it.
 
     A problem that is no `FixedProblem` has a random target: a row of the records, or in the other world a row that is not among them.
     """
 
-    data: AbstractDistribution
+    data: Data
     mean: Release
-    attack: AbstractAttack
+    attack: Attack
 
 
 @dataclass(frozen=True, eq=False)
-class FixedProblem(Problem):
+class FixedProblem(Problem[Data, Attack]):
     """The same with a fixed target."""
 
     target: np.ndarray  # the point that the attack is given, shape (d,)

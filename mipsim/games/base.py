@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import equinox as eqx
 import numpy as np
@@ -17,6 +17,9 @@ from mipsim.distributions.base import AbstractDistribution, Member
 from mipsim.distributions.empirical import Empirical
 from mipsim.mechanisms.base import AbstractMechanism
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
+
+if TYPE_CHECKING:
+    from mipsim.engine.route import Route
 
 
 def as_law(data: AbstractDistribution) -> AbstractDistribution:
@@ -81,11 +84,6 @@ class AbstractGame(AbstractMember):
         """
         return None
 
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether a round can be played without its records: see `exact_round`."""
-        return self.exact_round() is not None
-
     def exact(self, attack: AbstractAttack | Callable[..., Any] | None = None) -> ExactTradeOff:
         """The exact trade-off curve of an attack, without games; `curve.law` is the distribution of its score.
 
@@ -117,6 +115,29 @@ class AbstractGame(AbstractMember):
         from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 
         return ExactTradeOff(exact_law(self, attack), partial(exact_tails, self, attack))
+
+    def route(self, attack: AbstractAttack | Callable[..., Any], fidelity: str = "auto") -> "Route":
+        """Which sampler `mipsim.play` takes for an attack, and what this game and attack lack of what each cheaper sampler needs.
+
+        Args:
+            attack: as in `mipsim.play`.
+            fidelity: as in `mipsim.play`.
+
+        Raises:
+            ValueError: as `mipsim.play`: if the fidelity does not exist here, or the attack does not fit the game.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> game = mi.FixedTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10, target=[1.0, 0.0])
+            >>> route = game.route(mi.ScalarProduct([0.5, 0.5]))
+            >>> route.fidelity, route.sampler, route.draws
+            ('sufficient', 'table', 'the score, from tables of the counts of coordinates')
+            >>> print(game.route(lambda target, output: output.max()).passed[-1])
+            ('the score, from tables of the counts of coordinates', 'an additive score, or under noise a linear score')
+        """
+        from mipsim.engine.recipe import Recipe
+
+        return Recipe.checked(self, [attack], fidelity, None).route()
 
 
 class AbstractMembershipGame(AbstractGame):

@@ -75,7 +75,7 @@ class FixedTarget(AbstractMembershipGame):
 
     def exact_round(self) -> Round | None:
         draw = self.mechanism.exact_draw()
-        if draw is None or not self.data.has_exact_sum:
+        if draw is None or self.data.sum_sampler() is None:
             return None
 
         def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:

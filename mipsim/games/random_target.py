@@ -25,8 +25,8 @@ class RandomTarget(AbstractMembershipGame):
 
     Examples:
         >>> import mipsim as mi
-        >>> mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10).has_exact_law
-        True
+        >>> mi.RandomTarget(mi.EmpiricalMean(), mi.Bernoulli([0.3, 0.6]), n=10).exact_round() is None
+        False
     """
 
     SIZES: ClassVar[tuple[str, ...]] = ("n",)
@@ -53,7 +53,7 @@ class RandomTarget(AbstractMembershipGame):
 
     def exact_round(self) -> Round | None:
         draw = self.mechanism.exact_draw()
-        if draw is None or not self.data.has_exact_sum:
+        if draw is None or self.data.sum_sampler() is None:
             return None
 
         def play(key: PRNGKeyArray, member: Member) -> tuple[Float[Array, " d"], Array]:

@@ -19,8 +19,8 @@ class AbstractMechanism(AbstractMember):
     Examples:
         >>> import jax, mipsim as mi, numpy as np
         >>> mechanism = mi.EmpiricalMean()
-        >>> isinstance(mechanism, AbstractMechanism), mechanism.rows(10), mechanism.has_exact_law
-        (True, 10, True)
+        >>> isinstance(mechanism, AbstractMechanism), mechanism.rows(10)
+        (True, 10)
         >>> print(mechanism.release(jax.random.key(0), np.array([[0.0, 1.0], [1.0, 1.0]])))
         [0.5 1. ]
     """
@@ -63,17 +63,6 @@ class AbstractMechanism(AbstractMember):
             array(0.01)
         """
         return None
-
-    def plain_mean(self, n: int) -> Release | None:
-        """The same where all rows are averaged as they are, with Gaussian noise or none; None for any other.
-
-        Examples:
-            >>> import mipsim as mi
-            >>> mi.LaplaceNoise(mi.EmpiricalMean(), 0.1).plain_mean(10) is None
-            True
-        """
-        result = self.mean_of_rows(n)
-        return result if result is not None and result.is_plain else None
 
     def exact_draw(self) -> "ExactDraw | None":
         """What draws the output from its exact distribution, for all data whose column sums have an exact distribution (`sum_sampler`).
@@ -137,11 +126,6 @@ class AbstractMechanism(AbstractMember):
         base = getattr(self, "base", None)
         if isinstance(base, AbstractMechanism):
             base.check_law(data)
-
-    @property
-    def has_exact_law(self) -> bool:
-        """Whether the output can be sampled without its records, for all data with an exact sum: see `exact_draw`."""
-        return self.exact_draw() is not None
 
 
 class ExactDraw(Protocol):

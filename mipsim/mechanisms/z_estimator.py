@@ -17,8 +17,8 @@ class AbstractZEstimator(AbstractMechanism):
     Source: van der Vaart (1998), chapter 5.
 
     Examples:
-        >>> isinstance(Median(), AbstractZEstimator), Median().has_exact_law
-        (True, False)
+        >>> isinstance(Median(), AbstractZEstimator), Median().exact_draw()
+        (True, None)
     """
 
     @abstractmethod

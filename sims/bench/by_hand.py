@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._precision import exact_scope
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.fixed_point import LinearTerms
 from mipsim.engine.samplers.table import TableSampler
 from sims.bench.contest import Contest, Way

@@ -13,7 +13,7 @@ import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import cores
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.route import build_sampler
 from mipsim.games.base import AbstractMembershipGame
 from sims.bench.contest import Contest, Way
 from sims.bench.plain_jax import jax_rows

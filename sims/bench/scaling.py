@@ -80,7 +80,7 @@ def play_case(case: Case, repeats: int) -> Cost:
     from mipsim._precision import exact_scope
     from mipsim.engine.counting import Counter, on_device, play_range
     from mipsim.engine.devices import local_devices, threads_for
-    from mipsim.engine.fidelity import build_sampler
+    from mipsim.engine.route import build_sampler
     from sims.bench.report import peak_memory
 
     nonnegligible: list[float] = []

@@ -6,8 +6,8 @@ from typing import Any
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.attacks.function import as_attack
-from mipsim.engine.fidelity import build_sampler
-from mipsim.forms.problem import Problem, problem_of
+from mipsim.engine.route import build_sampler
+from mipsim.forms.problem import problem_of
 
 
 def kind_of(
@@ -19,7 +19,7 @@ def kind_of(
     return type(getattr(sampler, "columns", sampler)).__name__
 
 
-def problem(game: mi.AbstractGame, attack: mi.AbstractAttack, transform: bool = True) -> Problem:
+def problem(game: mi.AbstractGame, attack: mi.AbstractAttack, transform: bool = True) -> Any:
     """What builders of samplers are given."""
     result = problem_of(game, attack, transform)
     assert result is not None

@@ -7,7 +7,7 @@ import pytest
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.route import build_sampler
 
 pytestmark = pytest.mark.accelerator
 GAMES = 20_000

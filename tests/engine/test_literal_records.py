@@ -9,8 +9,8 @@ from jaxtyping import Array
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device
-from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.random.counter import Draws, run_draws
+from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
 from tests.law_agreement import follows, has_frequencies, has_mean

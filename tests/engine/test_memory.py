@@ -11,7 +11,7 @@ from mipsim._precision import exact_scope
 from mipsim.distributions.sum_table import lattice_table
 from mipsim.engine import memory
 from mipsim.engine.devices import local_devices
-from mipsim.engine.fidelity import build_sampler
+from mipsim.engine.route import build_sampler
 
 MEAN = mi.EmpiricalMean()
 

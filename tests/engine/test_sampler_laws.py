@@ -656,6 +656,33 @@ def test_which_sampler_plays(game: Any, attack: Any, sampler: str) -> None:
     assert kind_of(game, attack) == sampler
 
 
+def test_a_route_says_what_each_cheaper_sampler_lacks() -> None:
+    """Of the row of normal scores, every need by a game that meets all others; the last meets them all."""
+    data, product, target = mi.Gaussian([0.0, 0.0], 1.0), mi.ScalarProduct([0.5, 0.5]), [1.0, 1.0]
+    poisson = mi.PoissonSubsampled(MEAN, 0.5)
+    lacking = {
+        "Gaussian data": (fixed(MEAN, mi.Laplace([0.0, 0.0], 1.0), 4, target), product),
+        "a fixed target": (mi.RandomTarget(MEAN, data, 4), product),
+        "a linear score": (fixed(MEAN, data, 4, target), lambda target, output: output.max()),
+        "records that are averaged as they are": (fixed(mi.SGDStep(1.0, 1.0), data, 4, target), product),
+        "no noise but Gaussian": (fixed(mi.LaplaceNoise(MEAN, 1.0), data, 4, target), product),
+        "no sub-sample of a Poisson sample": (fixed(mi.Subsampled(poisson, 0.5), data, 4, target), product),
+        "a mean of rows": (fixed(mi.Median(), data, 4, target), product),
+        None: (fixed(poisson, data, 4, target), product),
+    }
+    draws = "the score, a normal number"
+    for words, (game, attack) in lacking.items():
+        route = game.route(attack)
+        assert dict(route.passed).get(draws) == words
+        assert (route.draws == draws) == (words is None)
+    played = mi.play(*lacking["a mean of rows"], 8, edges=[0.0], progress=False).manifest
+    route = lacking["a mean of rows"][0].route(product)
+    assert (route.fidelity, route.sampler) == (played["fidelity"], played["sampler"])
+    assert str(route).startswith('literal fidelity ("literal") draws every record\n  not the score, ')
+    with pytest.raises(ValueError, match="fidelity is 'projected', but FixedTarget with Median and Scalar"):
+        lacking["a mean of rows"][0].route(product, "projected")
+
+
 ATOMS = [0.0, 1.0, np.sqrt(2)]
 TWELVE, THIRTY = (
     np.random.default_rng(1).uniform(0.3, 0.7, 12),

@@ -33,6 +33,8 @@ LATE = frozenset(
         ("tradeoff.display", "bands.drawing"),
         ("bands.empirical_tradeoff", "bands.drawing"),
         ("distributions.base", "distributions.agreement"),
+        ("games.base", "engine.recipe"),
+        ("games.base", "engine.route"),
         ("games.base", "exact.dispatch"),
         ("games.base", "tradeoff.exact_tradeoff"),
         ("audits.result", "referee.reporting.audit_page"),

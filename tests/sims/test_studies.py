@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mipsim._precision import exact_scope
-from mipsim.engine.fidelity import build_sampler
 from mipsim.engine.recipe import check_shapes
+from mipsim.engine.route import build_sampler
 from sims.__main__ import main
 from sims.studies import STUDIES, D, N, reference_data
 

@@ -18,7 +18,7 @@ from mipsim.engine.random.float32_normals import four_normals
 from mipsim.engine.random.philox import philox
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
-from mipsim.forms.problem import FixedProblem, Problem
+from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import weights_at
 
 _NOISE_ROW, _COIN_ROW = 0xFFFFFFFE, 0xFFFFFFFD
@@ -113,15 +113,12 @@ class AbstractLinearStep(AbstractSampler):
         return jax.vmap(lambda s: self.attack.link(self.target, s))(score).astype(jnp.float64)
 
 
-def _fields_of(problem: Problem) -> dict[str, Any] | None:
-    """The fields of an `AbstractLinearStep`, without its block; None where it does not apply."""
-    mean, attack = problem.mean, problem.attack
-    if not isinstance(problem, FixedProblem) or not isinstance(attack, AbstractLinearAttack):
-        return None
-    if not isinstance(mean.transform, NormClip) or mean.rate != 1.0 or mean.noises:
-        return None
+def _fields_of(problem: FixedProblem[Gaussian, AbstractLinearAttack]) -> dict[str, Any]:
+    """The fields of an `AbstractLinearStep`, without its block."""
+    mean = problem.mean
+    assert isinstance(mean.transform, NormClip)
     return {
-        "attack": attack,
+        "attack": problem.attack,
         "target": jnp.asarray(problem.target),
         "clip": jnp.asarray(mean.transform.bound),
         "variance": jnp.asarray(np.broadcast_to(mean.variance, (problem.data.dimension,))),
@@ -172,20 +169,10 @@ class ClippedLaw(AbstractLinearStep):
         return self.finished(weights, jnp.linalg.norm(weights) * total, inside, draws)
 
 
-def clipped_law_sampler(problem: Problem) -> ClippedLaw | None:
-    """The sampler that draws the score from its distribution, or None where it does not apply.
-
-    It applies to a fixed target with a clipped step, Gaussian records of a common variance without correlations, and a
-    linear attack. Must be called inside `exact_scope`.
-    """
-    step, data = _fields_of(problem), problem.data
-    if step is None or not isinstance(data, Gaussian):
-        return None
-    d, variance = data.dimension, data.variance
-    same = bool((variance == variance[0]).all())
-    if not same or not (data.is_product or np.array_equal(data.cov, np.diag(variance))):
-        return None
-    weights = weights_at(step["attack"], np.asarray(step["target"]))
+def clipped_law_sampler(problem: FixedProblem[Gaussian, AbstractLinearAttack]) -> ClippedLaw:
+    """The sampler that draws the score of a clipped step from its distribution. Must be called inside `exact_scope`."""
+    step, data, d = _fields_of(problem), problem.data, problem.data.dimension
+    weights = weights_at(problem.attack, problem.target)
     size = np.abs(weights).max()
     # A score without weights is constant, whichever direction stands for theirs.
     unit = weights / size if size > 0.0 else np.eye(1, d)[0]
@@ -196,7 +183,7 @@ def clipped_law_sampler(problem: Problem) -> ClippedLaw | None:
         **step,
         along=jnp.asarray(along),
         across=jnp.asarray(np.linalg.norm(data.mean - along * unit)),
-        deviation=jnp.asarray(np.sqrt(variance[0])),
+        deviation=jnp.asarray(np.sqrt(data.variance[0])),
         chi=jnp.asarray(chi_of_normal(d - 2) if d > 2 else np.zeros(0)),
         flat=d == 1,
         block=_BLOCK,
@@ -261,7 +248,7 @@ class GaussianRows(eqx.Module):
         return jnp.stack([first[0::2], first[1::2], second[0::2], second[1::2]])
 
 
-def gaussian_rows(data: object) -> GaussianRows | None:
+def gaussian_rows(data: Gaussian) -> GaussianRows | None:
     """The float32 rows of a law, or None where it is not a Gaussian that they suit.
 
     That is a step with independent coordinates, d >= 16 (a draw of few dimensions needs its own tail), and means within 64
@@ -272,7 +259,7 @@ def gaussian_rows(data: object) -> GaussianRows | None:
     ...     print(gaussian_rows(Gaussian(0.0, 1.0, d=8)), gaussian_rows(Gaussian(0.0, 1.0, d=18)).groups)
     None 5
     """
-    if type(data) is not Gaussian or not data.is_product or data.dimension < _LEAST_DIMENSION:
+    if data.dimension < _LEAST_DIMENSION:
         return None
     unit = float(np.sqrt(data.cov.max()))
     location, factor = data.location / unit, np.sqrt(data.cov) / unit
@@ -340,16 +327,15 @@ class ClippedScores(AbstractLinearStep):
         return self.finished(weights, total, inside, draws)
 
 
-def clipped_sampler(problem: Problem) -> ClippedScores | None:
-    """The literal sampler of a linear score of a clipped step at a fixed target, or None where it does not apply: records are sampled as
-    float32, a few coordinates at a time, since the score needs two numbers of each.
+def clipped_sampler(problem: FixedProblem[Gaussian, AbstractLinearAttack]) -> ClippedScores | None:
+    """The literal sampler of a linear score of a clipped step: records are sampled as float32, a few coordinates at a time, since the
+    score needs two numbers of each.
 
-    It applies to data that `gaussian_rows` takes; others are played in float64 by the general literal sampler. Must be called inside
-    `exact_scope`.
+    None for data that `gaussian_rows` does not take, which are played in float64. Must be called inside `exact_scope`.
 
     `problem`: read without looking for the distribution of a clipped record.
     """
     step, law = _fields_of(problem), gaussian_rows(problem.data)
-    if step is None or law is None:
+    if law is None:
         return None
     return ClippedScores(**step, records=law, block=block_games(step["rows"], budget=_LANES, most=1024))

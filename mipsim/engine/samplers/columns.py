@@ -32,7 +32,6 @@ from mipsim.distributions.binomial_table import (
     table_bits,
 )
 from mipsim.distributions.discrete import Discrete
-from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.sum_table import LatticeTable, SumTable, lattice_table, standard_forms, sum_table
 from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.fusion import materialise
@@ -380,11 +379,11 @@ class ColumnSampler(AbstractSampler):
 
 
 def column_sampler(problem: Problem) -> ColumnSampler | None:
-    """The sampler of a mean of independent coordinates whose sums have tables, or None where there is none.
+    """The sampler of a mean of independent coordinates, or None where their sums have no tables.
 
-    It applies to both games, data with few values on a lattice or not, location-scale families whose sums are smooth, and a stack of
-    independent noises and `Subsampled` or `PoissonSubsampled` over a mean; any attack. A look-up is off by what a table is, and a column
-    sum by as much as all of its look-ups: at most ten for a Poisson sample of 10^6 records. Must be called inside `exact_scope`.
+    Data with few values have them, on a lattice or not, and location-scale families whose sums are smooth. A look-up is off by what a
+    table is, and a column sum by as much as all of its look-ups: at most ten for a Poisson sample of 10^6 records. Must be called inside
+    `exact_scope`.
 
     >>> import mipsim as mi
     >>> from mipsim._precision import exact_scope
@@ -397,13 +396,11 @@ def column_sampler(problem: Problem) -> ColumnSampler | None:
     columns SplitColumns
     """
     data, mean = problem.data, problem.mean
-    if mean.transform is not None or not data.is_product:
-        return None
-    if isinstance(data, Gaussian) and (mean.noises or mean.rate < 1.0):
-        return None  # the exact draw of the output takes a normal for each coordinate, and no table
-    columns = _of_whole_rows(data, mean.rows) if mean.rate == 1.0 else None
-    if mean.rate < 1.0 and mean.inclusion == 1.0:
-        columns = _of_poisson_sample(data, mean.rows, mean.rate)
+    columns = (
+        _of_whole_rows(data, mean.rows)
+        if mean.rate == 1.0
+        else _of_poisson_sample(data, mean.rows, mean.rate)
+    )
     if columns is None:
         return None
     # A coin decides on the target where rows are left out, by a sub-sample or by coins.
@@ -435,7 +432,7 @@ def _of_poisson_sample(data: AbstractDistribution, n: int, rate: float) -> Abstr
     count = row_count(n, rate)
     if count is None:
         return None
-    tables = n >= _FEW or data.has_exact_sum
+    tables = n >= _FEW or data.sum_sampler() is not None
     result = (_lattice_digits(data, count) or _density_digits(data, count)) if tables else None
     return result or _split(data, n, count)
 

@@ -142,8 +142,8 @@ def many_targets_sampler(
             "GaussianNoise and Subsampled: play each target separately"
         )
     mean, (m, d) = problem.mean, targets.shape
-    tables = None if fidelity == "literal" else column_sampler(problem)
-    literal = fidelity == "literal" or (tables is None and not game.data.has_exact_sum)
+    tables = column_sampler(problem) if fidelity != "literal" and game.data.is_product else None
+    literal = fidelity == "literal" or (tables is None and game.data.sum_sampler() is None)
     if literal and fidelity == "sufficient":
         raise ValueError(
             f"fidelity is 'sufficient', but sums of {kind_of(game.data)} data have no exact law here; use "

@@ -91,32 +91,15 @@ class RandomNormalSampler(AbstractSampler):
         return self.scale * along + self.slope * square
 
 
-def normal_sampler(problem: Problem) -> AbstractSampler | None:
-    """The sampler of a linear score of Gaussian data by its own distribution, or None. Must be called inside `exact_scope`.
-    >>> import mipsim as mi
-    >>> from mipsim._precision import exact_scope
-    >>> from mipsim.forms.problem import problem_of
-    >>> data = mi.Gaussian([0.0, 1.0], 1.0)
-    >>> game = mi.FixedTarget(mi.EmpiricalMean(), data, n=10, target=[1.0, 1.0])
-    >>> with exact_scope():
-    ...     normal_sampler(problem_of(game, mi.CovarianceScore(data, n=10))).name
-    'projected'
-    """
+def normal_sampler(problem: FixedProblem[Gaussian, AbstractLinearAttack]) -> AbstractSampler | None:
+    """The sampler of a linear score of Gaussian data by its own distribution. Must be called inside `exact_scope`."""
     data, release, attack = problem.data, problem.mean, problem.attack
-    if release.transform is not None or release.noises or not isinstance(data, Gaussian):
-        return None
-    if not isinstance(problem, FixedProblem):
-        return _random(data, release, attack) if release.rate == 1.0 else None
-    if not isinstance(attack, AbstractLinearAttack):
-        return None
     weights, offset = line_at(attack, problem.target)
     pulled = weights * data.factor if data.is_product else weights @ data.factor
     rows, noise = (float(weights @ data.mean), float(pulled @ pulled)), np.sum(weights**2 * release.variance)
     line = _Line(offset, *rows, float(weights @ problem.row), float(noise))
-    return _whole(line, release) if release.rate == 1.0 else _poisson(line, release)
-
-
-def _whole(line: _Line, release: Release) -> NormalSampler:
+    if release.rate < 1.0:
+        return _poisson(line, release)
     k = release.rows
     means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
     return NormalSampler(
@@ -128,7 +111,7 @@ def _whole(line: _Line, release: Release) -> NormalSampler:
 
 
 def _poisson(line: _Line, release: Release) -> PoissonNormalSampler | None:
-    if release.inclusion < 1.0 or (count := row_count(release.rows, release.rate)) is None:
+    if (count := row_count(release.rows, release.rate)) is None:
         return None
     expected = release.rows * release.rate
     of_row = line.row_mean / expected, line.row_variance / expected**2
@@ -141,10 +124,10 @@ def _poisson(line: _Line, release: Release) -> PoissonNormalSampler | None:
     )
 
 
-def _random(data: Gaussian, release: Release, attack: AbstractAttack) -> RandomNormalSampler | None:
-    if not isinstance(attack, CovarianceScore) or attack.aim is not None:
-        return None
-    if not np.array_equal(attack.mean, data.mean) or isinstance(attack.precision, LowRankInverse):
+def random_normal_sampler(problem: Problem[Gaussian, CovarianceScore]) -> RandomNormalSampler | None:
+    """The sampler of the covariance score of a random target, or None where that is of another covariance. Inside `exact_scope`."""
+    data, release, attack = problem.data, problem.mean, problem.attack
+    if isinstance(attack.precision, LowRankInverse):
         return None
     scale, k = multiple(attack.precision, data.cov, 1.0, np.zeros(())), release.rows
     # Noise must have the shape of the data: its variance per unit of theirs is the same in every direction.
@@ -197,16 +180,10 @@ class QuadraticSampler(AbstractSampler):
         return jax.vmap(lambda s: self.attack.value(self.target, s))(square).astype(jnp.float64)
 
 
-def quadratic_sampler(problem: Problem) -> QuadraticSampler | None:
-    """The sampler of a quadratic score of Gaussian data by its own distribution, or None. Must be called inside `exact_scope`."""
+def quadratic_sampler(problem: FixedProblem[Gaussian, AbstractAttack]) -> QuadraticSampler | None:
+    """The sampler of a quadratic score by its own distribution, or None where its metric is of another shape. Inside `exact_scope`."""
     data, release, form = problem.data, problem.mean, quadratic_form_of(problem.attack)
-    if (
-        not isinstance(problem, FixedProblem)
-        or not problem.mean.is_plain
-        or not isinstance(data, Gaussian)
-        or form is None
-    ):
-        return None
+    assert form is not None
     target = jnp.asarray(problem.target)
     centre = np.asarray(form.centre(target), dtype=np.float64)
     metric = np.asarray(form.metric(target), dtype=np.float64)

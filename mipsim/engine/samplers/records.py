@@ -104,16 +104,12 @@ def _at(values: Array, place: Array) -> Array:
     return values.at[place].get(mode="promise_in_bounds")
 
 
-def records_sampler(problem: Problem) -> AbstractSampler | None:
-    """The sampler of a linear score of listed records, or None. Must be called inside `exact_scope`.
+def records_sampler(problem: Problem[Empirical, AbstractLinearAttack]) -> AbstractSampler | None:
+    """The sampler of a linear score of listed records, or None where there are too many. Must be called inside `exact_scope`.
     `problem`: read without looking for the distribution of a transformed record, since a table of all pairs serves random
     targets too.
     """
     release, data, attack = problem.mean, problem.data, problem.attack
-    if not isinstance(attack, AbstractLinearAttack) or not isinstance(data, Empirical):
-        return None
-    if release.noises or (release.rate < 1.0 and release.inclusion < 1.0):
-        return None
     count = data.records.shape[0]
     if isinstance(problem, FixedProblem):
         return _fixed(release, data.records, problem.target, attack) if count <= _MOST_RECORDS else None

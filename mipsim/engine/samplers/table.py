@@ -208,7 +208,7 @@ def _normal(words: Words) -> Float[Array, " G"]:
 
 
 def _of_tables(
-    problem: Problem,  # what is played
+    problem: Problem[Bernoulli, AbstractAdditiveAttack],  # what is played
     entries: np.ndarray,  # of the alias tables, shape (d, 2, C)
     terms: tuple[AbstractTerms, float, float],  # with base and unit of the score
     block: int,
@@ -220,7 +220,6 @@ def _of_tables(
     attack, target = problem.attack, problem.target if isinstance(problem, FixedProblem) else np.zeros(d)
     if isinstance(attack, AbstractLinearAttack):  # its offset is in the base, and its link is the identity
         attack, target = Sum(), np.zeros(d)
-    assert isinstance(attack, AbstractAdditiveAttack)
     numbers = terms[1], terms[2], noise, problem.mean.inclusion
     base, unit, deviation, inclusion = jax.device_put(tuple(np.float64(x) for x in numbers))
     return TableSampler(
@@ -240,43 +239,18 @@ def _of_tables(
     )
 
 
-def _has_tables(problem: Problem) -> bool:
-    """Whether a score is a sum of terms of counts: of Bernoulli data, by an additive attack; with noise, by a linear attack."""
-    if not isinstance(problem.data, Bernoulli) or not isinstance(problem.attack, AbstractAdditiveAttack):
-        return False
-    return problem.mean.is_plain and (
-        isinstance(problem.attack, AbstractLinearAttack) or not problem.mean.has_gaussian_noise
-    )
-
-
-def _offsets_of_bits(problem: Problem) -> np.ndarray | None:
-    """What either bit of a random target adds to the offset at each coordinate, shape (d, 2), or None where that is not known."""
-    attack, d = problem.attack, problem.data.dimension
-    if not isinstance(attack, AbstractAdditiveAttack):
-        return None
-    result = [attack.offsets(np.full(d, bit)) for bit in (0.0, 1.0)]
-    return None if result[0] is None or result[1] is None else np.stack([result[0], result[1]], axis=1)
-
-
-def _weights_of_bits(problem: Problem) -> np.ndarray:
+def _weights_of_bits(attack: AbstractLinearAttack, d: int, rows: int) -> np.ndarray:
     """The weights of counts for either bit of a random target, shape (d, 2)."""
-    attack, d = problem.attack, problem.data.dimension
-    assert isinstance(attack, AbstractLinearAttack)
-    return np.stack([weights_at(attack, np.full(d, bit)) for bit in (0.0, 1.0)], axis=1) / problem.mean.rows
+    return np.stack([weights_at(attack, np.full(d, bit)) for bit in (0.0, 1.0)], axis=1) / rows
 
 
-def table_sampler(problem: Problem) -> TableSampler | None:
-    """The kernel of tables of counts, or None where it does not apply.
+def table_sampler(problem: Problem[Bernoulli, AbstractAdditiveAttack]) -> TableSampler | None:
+    """The kernel of tables of counts, or None where a random target's attack has no `offsets`, or tables would be wider than `NARROW`.
 
-    It applies to `Bernoulli` data, a mean of whole rows with Gaussian noise or none, and an additive attack (a linear attack
-    where there is noise, an attack with `offsets` where the target is random), if the tables are no wider than `NARROW`: beyond,
-    cells of counts do as well and are built sooner. Must be called inside `exact_scope`.
+    Beyond that, cells of counts do as well and are built sooner. Must be called inside `exact_scope`.
 
     Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
     """
-    if not _has_tables(problem):
-        return None
-    assert isinstance(problem.data, Bernoulli)
     p, rows = np.asarray(problem.data.p), problem.mean.rows
     # A pair of a bit and a count has 1 bit more than its count; a further bit may be needed where the windows of the sides do
     # not coincide.
@@ -289,9 +263,10 @@ def table_sampler(problem: Problem) -> TableSampler | None:
     return _of_fixed(problem, p, bits) if isinstance(problem, FixedProblem) else _of_random(problem, p)
 
 
-def _of_fixed(problem: FixedProblem, p: np.ndarray, bits: int) -> TableSampler:
+def _of_fixed(
+    problem: FixedProblem[Bernoulli, AbstractAdditiveAttack], p: np.ndarray, bits: int
+) -> TableSampler:
     attack, rows = problem.attack, problem.mean.rows
-    assert isinstance(attack, AbstractAdditiveAttack)
     tables = binomial_table(rows, p, bits), binomial_table(rows - 1, p, bits)
     noise = 0.0
     if isinstance(attack, AbstractLinearAttack):
@@ -309,17 +284,18 @@ def _of_fixed(problem: FixedProblem, p: np.ndarray, bits: int) -> TableSampler:
     return _of_tables(problem, entries, (terms, base, unit), block, noise)
 
 
-def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
+def _of_random(problem: Problem[Bernoulli, AbstractAdditiveAttack], p: np.ndarray) -> TableSampler | None:
     """A uniformly chosen record is distributed as a fresh draw, and given it the others are as before.
 
     So the pairs (bit of the target, count of the column) are independent over the coordinates: on side 0 both parts are independent, on
     side 1 the count is the bit plus that of the other rows. A row of the tables holds the distribution of a coordinate's pair.
     """
     attack, rows = problem.attack, problem.mean.rows
-    assert isinstance(attack, AbstractAdditiveAttack)
-    offsets = _offsets_of_bits(problem)
-    if offsets is None:
+    # What either bit of the target adds to the offset at each coordinate.
+    zero, one = (attack.offsets(np.full(p.size, bit)) for bit in (0.0, 1.0))
+    if zero is None or one is None:
         return None
+    offsets = np.stack([zero, one], axis=1)
     distinct, row = np.unique(p, return_inverse=True)
     low, law = pair_law(rows, distinct)
     bits = law.shape[-1].bit_length() - 1
@@ -329,7 +305,7 @@ def _of_random(problem: Problem, p: np.ndarray) -> TableSampler | None:
     sample, sums = (masses / 2.0**32)[row], (low[:, None] + np.arange(1 << bits))[row]
     spread, noise = None, 0.0
     if isinstance(attack, AbstractLinearAttack):
-        weights = _weights_of_bits(problem)
+        weights = _weights_of_bits(attack, p.size, rows)
         terms = _two_lines(weights, offsets, sums, sample)
         spread, noise = _spread_of(weights, problem.mean)
     else:
