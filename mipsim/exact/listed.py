@@ -112,7 +112,13 @@ def _on_lattice(total: Independent, work: float) -> Listed | None:
         return None  # their places are near each other, and not the same
     possible = masses.any(axis=0)
     terms = sum(row.copies for rows, _ in worlds for row in rows)
-    return values[possible], masses[:, possible], near + 8.0 * UNIT * float(np.abs(values).max()), off, 2.0 * _CUT * terms * _MOST_VALUES
+    return (
+        values[possible],
+        masses[:, possible],
+        near + 8.0 * UNIT * float(np.abs(values).max()),
+        off,
+        2.0 * _CUT * terms * _MOST_VALUES,
+    )
 
 
 def _common_step(total: Independent) -> float | None:

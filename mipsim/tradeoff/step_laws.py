@@ -361,7 +361,9 @@ class Polygons(AbstractStepLaw):
         beyond = (more[0] < losses[0]) | (more[0] > losses[-1])
         spread = max(self.ends[1] - self.ends[0], 1e-12)
         if more[1][beyond].sum() > _BEYOND:  # a lattice for the second alone would miss most of the first
-            losses, out, inside = (np.concatenate(parts) for parts in zip((losses, out, inside), more, strict=True))
+            losses, out, inside = (
+                np.concatenate(parts) for parts in zip((losses, out, inside), more, strict=True)
+            )
             order = np.argsort(losses, kind="stable")
             losses, out, inside = losses[order], 0.5 * out[order], 0.5 * inside[order]
         return Outline(losses, np.log(out), np.log(inside), np.full(losses.size, spread / 64.0))
@@ -443,7 +445,11 @@ class Symmetrized(AbstractStepLaw):
                 (below.losses, np.zeros(1), above.losses),
                 (below.log_out, middle, above.log_out),
                 (below.log_in, middle, above.log_in),
-                (below.widest, line.widest[up.argmax()][None], above.widest),  # of losses above 0 there may be none
+                (
+                    below.widest,
+                    line.widest[up.argmax()][None],
+                    above.widest,
+                ),  # of losses above 0 there may be none
             )
         ]
         return Outline(*parts)
