@@ -373,18 +373,17 @@ def density_over_number(theta: float, spread: float, needs: str) -> float:
     """About the density of the world "in" at the mean of the tilt over the number that is needed."""
     t = np.linspace(0.0, 12.0 * spread, 601)[1:]
     bell = np.exp(-0.5 * (t / spread) ** 2)
-    gap = float(t[1] - t[0])
-    with np.errstate(over="ignore"):
-        up, down = (bell * np.exp(np.clip(sign * (1.0 - theta) * t, -700.0, 300.0)) for sign in (1.0, -1.0))
-        if needs == "delta":
-            result = float((up * -np.expm1(-t)).sum()) * gap
-        elif needs == "other":
-            result = float((bell * np.exp(np.clip(theta * t, -700.0, 300.0)) * -np.expm1(-t)).sum()) * gap
-        elif needs == "rest":
-            result = (
-                float(down.sum()) + float((bell * np.exp(np.clip(-theta * t, -700.0, 300.0))).sum())
-            ) * gap
-        else:
-            out = [bell * np.exp(np.clip(sign * theta * t, -700.0, 300.0)) for sign in (1.0, -1.0)]
-            result = min(float(part.sum()) for part in (up, down, *out)) * gap
+
+    def mean(slope: float, weight: np.ndarray | float = 1.0) -> float:
+        with np.errstate(over="ignore"):
+            return float((bell * np.exp(np.clip(slope * t, -700.0, 300.0)) * weight).sum()) * float(
+                t[1] - t[0]
+            )
+
+    if needs in ("delta", "other"):
+        result = mean(1.0 - theta if needs == "delta" else theta, -np.expm1(-t))
+    elif needs == "rest":
+        result = mean(theta - 1.0) + mean(-theta)
+    else:
+        result = min(map(mean, (1.0 - theta, theta - 1.0, theta, -theta)))
     return 1.0 / max(result, 1e-300)
