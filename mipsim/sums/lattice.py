@@ -179,35 +179,26 @@ class Power:
         error = np.fmin(off * all_tilts, norm * root + rest * all_tilts) + _UNDERFLOW
         return value, error + 2.0 * UNIT * (self.blocks + self._parts + 8) * value
 
-    def up(self, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of w_k e^(slope (loss_k - centre)) from each block on upwards, and a bound on their error; shape (blocks + 1,)."""
+    def tails(self, slope: float) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Sums of w_k e^(slope (loss_k - centre)) from each block on upwards, and below each block, with bounds on their errors;
+        shape (blocks + 1,).
+        """
         tilt, parts, *errors = self._sides(slope)
+        growth = slope * self.step * self.stride
+        low, high = (float(self.losses[end] - self.centre) for end in (0, -1))
+        down, up = self._shifts
         with np.errstate(over="ignore", invalid="ignore"):
-            value, error = (
-                np.append(end[::-1], 0.0)
-                for end in self._summed(tilt[-2::-1], -slope * self.step * self.stride, parts[::-1], *errors)
+            above, above_off = (
+                np.append(end[::-1], 0.0) for end in self._summed(tilt[-2::-1], -growth, parts[::-1], *errors)
             )
-            error += self._alias * np.maximum(tilt, tilt[-1]) + _exp(
-                self._log_above + slope * float(self.losses[-1] - self.centre)
-                if self._shifts[1] >= slope
-                else math.inf
+            above_off += self._alias * np.maximum(tilt, tilt[-1])
+            above_off += _exp(self._log_above + slope * high if up >= slope else math.inf)
+            below, below_off = (
+                np.append(0.0, end) for end in self._summed(tilt[:-1], growth, parts, *errors)
             )
-        return value, error
-
-    def down(self, slope: float) -> tuple[np.ndarray, np.ndarray]:
-        """The same below each block."""
-        tilt, parts, *errors = self._sides(slope)
-        with np.errstate(over="ignore", invalid="ignore"):
-            value, error = (
-                np.append(0.0, end)
-                for end in self._summed(tilt[:-1], slope * self.step * self.stride, parts, *errors)
-            )
-            error += self._alias * np.maximum(tilt, tilt[0]) + _exp(
-                self._log_below + slope * float(self.losses[0] - self.centre)
-                if self._shifts[0] >= -slope
-                else math.inf
-            )
-        return value, error
+            below_off += self._alias * np.maximum(tilt, tilt[0])
+            below_off += _exp(self._log_below + slope * low if down >= -slope else math.inf)
+        return (above, above_off), (below, below_off)
 
 
 def _candidates(places: np.ndarray, weights: np.ndarray, count: int, size: int) -> np.ndarray:

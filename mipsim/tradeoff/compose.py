@@ -460,7 +460,7 @@ class ComposedTradeOff(AbstractTradeOff):
             first, last = self._known(places)  # many at a time take hardly longer than a single loss
             k = int(np.flatnonzero(first > log_delta).max(initial=-1))
             n = int(np.append(np.flatnonzero(last <= least), places.size)[0])
-            low, high = max(low, *places[k : k + 1]), min(high, *places[n : n + 1])
+            low, high = max([low, *places[k : k + 1]]), min([high, *places[n : n + 1]])
             scale, roots, ends = _NEXT * self._aim(low), [], []
             for at, bound, level in ((k, first, log_delta), (n - 1, last, least)):
                 bracket = places[max(at, 0) : at + 2].tolist()

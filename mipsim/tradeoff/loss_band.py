@@ -63,10 +63,8 @@ class Side:
                 more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
             return math.exp(more - log_unit) * (1.0 + slack + 1e-12) if more - log_unit < 705.0 else math.inf
 
-        self.out_up = bounds(*power.up(-theta), own_out - units[1])
-        self.out_down = bounds(*power.down(-theta), own_out - units[1])
-        self.in_up = bounds(*power.up(1.0 - theta), own_in - units[0])
-        self.in_down = bounds(*power.down(1.0 - theta), own_in - units[0])
+        self.out_up, self.out_down = (bounds(*tail, own_out - units[1]) for tail in power.tails(-theta))
+        self.in_up, self.in_down = (bounds(*tail, own_in - units[0]) for tail in power.tails(1.0 - theta))
         self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
         self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
         missing, rejected = [(law.log_in_missing, count) for law, count in rounded], []

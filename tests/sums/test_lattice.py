@@ -26,7 +26,7 @@ def test_tails_of_a_power(stride: int, count: int) -> None:
     middle = 0.5 * (law.losses[0] + law.losses[-1])
     for slope in (0.0, 3.0, -3.0):
         tilted = truth * np.exp(slope * (places * 0.01 - law.centre))
-        for value, error, above in ((*law.up(slope), True), (*law.down(slope), False)):
+        for (value, error), above in zip(law.tails(slope), (True, False), strict=True):
             for start, low, wrong in zip(law.starts, value, error, strict=True):
                 exact = tilted[places >= start].sum() if above else tilted[places < start].sum()
                 assert abs(low - exact) <= wrong + 1e-300
@@ -40,7 +40,7 @@ def coin_tosses(count: int, p: float) -> float:
     spread = np.sqrt(count * p * (1.0 - p))
     size = 1024 * max(1, int(np.ceil(26.0 * spread / 1024)))
     low = round(count * p) - size // 2
-    value, error = Power([(coin, count)], Circle(low, size, 1024), (8.0 / spread, 8.0 / spread)).up(0.0)
+    value, error = Power([(coin, count)], Circle(low, size, 1024), (8.0 / spread, 8.0 / spread)).tails(0.0)[0]
     power = low + size // 1024 * np.arange(1025)
     # SciPy's tails are right to 1e-11 of themselves.
     exact = binom.sf(power - 1.0, count, p)
@@ -102,7 +102,7 @@ def test_errors_hold_where_squares_of_tilts_underflow(up):
     copies, slope = 10_000, -0.9 if up else 0.9
     coin = Measure(np.array([0, 1]), np.array([0.5, 0.5]), 0.0, 1.0, 0.0, 0.0)
     power = Power([(coin, copies)], Circle(copies // 2 - 512, 1024, 1024), (0.2, 0.2))
-    value, error = power.up(slope) if up else power.down(slope)
+    value, error = power.tails(slope)[0 if up else 1]
     k = np.arange(copies + 1.0)
     logs = gammaln(copies + 1.0) - gammaln(k + 1.0) - gammaln(copies - k + 1.0) - copies * np.log(2.0)
     logs += slope * (k - power.centre)
