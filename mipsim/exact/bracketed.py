@@ -53,7 +53,7 @@ _QUICK = 2.0**26  # products of numbers: a tenth of a second
 _CONVOLVED = 2.0**33  # the same: ten seconds
 _ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
 _MOST_ATOMS = 2**17  # atoms
-_HEAVY = 2.0**-17  # the bracket of 2^14 nodes blurs what is lighter
+_HEAVY = 2.0**-3  # over the nodes: their bracket blurs what is lighter
 _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
 _TIES = 1e-13  # outcomes lighter than this are left to the bracket
@@ -168,10 +168,11 @@ def bracket(
     powers, moved = (stacks, none) if total.noise.parts else lattice_powers(stacks)
     total = replace(total, stacks=powers)
     errors = lost + moved + error
-    heavy = _heavy(total)
+    heavy = _heavy(total, nodes)
     errors = errors + heavy.error
     result = _whole(total, heavy, nodes, below, errors)
-    if result.error_bound > _WIDE and not total.noise.parts and heavy.values.size == 0:
+    wide = result.error_bound > _WIDE or nodes > _NODES[0]
+    if wide and not total.noise.parts and heavy.values.size == 0:
         # Ties of many outcomes make atoms that no single outcome shows: logarithms of products of small numbers, say.
         steps = [np.ceil(np.log2(s.copies.max() + 1.0)) for s in powers]
         sizes = sum((s.probability > 0.0).any(axis=0).sum() * k for s, k in zip(powers, steps, strict=True))
@@ -191,7 +192,7 @@ def _whole(total: Independent, heavy: Heavy, nodes: int, below: np.ndarray, erro
     return LawBracket(grid, low, high, heavy.values, masses, below, errors + off, heavy.slack)
 
 
-def _heavy(total: Independent) -> Heavy:
+def _heavy(total: Independent, nodes: int) -> Heavy:
     none = Heavy(np.zeros(0), np.zeros(0), np.zeros(0), total.rounding, 0.0)
     if total.noise.parts:
         return none
@@ -203,9 +204,10 @@ def _heavy(total: Independent) -> Heavy:
             likeliest += (np.log(s.probability.max(axis=2)) * s.copies).sum(axis=1)
     if outcomes <= np.log(_ENUMERATED):
         return heavy_atoms(total, 0.0, _MOST_ATOMS * 8)
-    if likeliest.max() < np.log(_HEAVY):
+    least = _HEAVY / (nodes + 1.0)
+    if likeliest.max() < np.log(least):
         return none
-    return heavy_atoms(total, _HEAVY, 2**13)
+    return heavy_atoms(total, least, min((nodes + 1) // 2, 2**15))
 
 
 def between_bounds(total: Any, nodes: int, *, error: float) -> LawBracket:

@@ -68,6 +68,10 @@ class MixedLaw(AbstractScoreLaw):
     def whole(self) -> AbstractScoreLaw:
         return replace(self, laws=tuple(law.whole() for law in self.laws))
 
+    def sharper(self) -> AbstractScoreLaw | None:
+        laws = [result for law in self.laws if (result := law.sharper()) is not None]
+        return replace(self, laws=tuple(laws)) if len(laws) == len(self.laws) else None
+
     def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
         """The larger of both worlds', which share the values; several laws may not share them."""
         law, *more = self.laws
@@ -164,6 +168,10 @@ class _LawOfBase(AbstractScoreLaw):
 
     def whole(self) -> AbstractScoreLaw:
         return replace(self, base=self.base.whole())
+
+    def sharper(self) -> AbstractScoreLaw | None:
+        base = self.base.sharper()
+        return None if base is None else replace(self, base=base)
 
     def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
         return self.base.others(low, high, inside=inside)

@@ -26,8 +26,8 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
 _RETAINED = 2.0  # deviations on either side of its point in which a tilted law's bounds are retained
 _FAR = 60  # points on either side: beyond lies no rate that float64 knows
-_NODES, _MOST_NODES = 2**14 - 1, 2**18 - 1  # frequencies of a bracket: at first, and at most
-_NARROW = 2e-3  # the bounds of a TPR are then at most some 1% apart
+_NODES, _MOST_NODES = 2**14 - 1, 2**18  # frequencies of a bracket: at first, and at most
+_WORK = 2**32  # frequencies times values of tables: some ten seconds
 _THIN = 1e-3  # deviations fall by no more from a point to the next
 _TRIES = 6  # points at which the thresholds of a rate are sought
 _NEWTON = 50  # steps at most; five, but at the end of what is possible
@@ -53,7 +53,9 @@ class _Side:
     # bounds of the integral over the values that are not listed, less and plus what all values are off by, shape (M,)
     low: np.ndarray
     high: np.ndarray
-    atoms: np.ndarray  # the listed values, rising, shape (A,)
+    # the listed values, rising, and their masses, shape (A,)
+    atoms: np.ndarray
+    masses: np.ndarray
     heavy: np.ndarray  # the sum over those beyond atom k - 1, k = 0 ... A
     slack: float  # a bound on the error of a listed value
 
@@ -91,9 +93,16 @@ class TiltedBrackets(AbstractScoreLaw):
     relative: float  # a bound on the |log| of what the probability of any outcome of the tables is off by
     lost: float  # a bound on the probability that is in no table, in either world
     below: np.ndarray  # the probability of a score of -inf, as right as the tables, shape (2,)
+    nodes: int = _NODES  # frequencies of a bracket
     _points: dict[int, tuple[float, float]] = field(default_factory=dict)
     _sides: dict[int, tuple[_Side, _Side]] = field(default_factory=dict)
     _tilts: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict)
+
+    def sharper(self) -> AbstractScoreLaw | None:
+        nodes = 4 * (self.nodes + 1)
+        if nodes > _MOST_NODES or nodes * sum(stack.values.size for stack in self.total.stacks) > _WORK:
+            return None
+        return replace(self, nodes=nodes - 1, _sides={})
 
     def _impossible(self, world: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds on the log of the probability of a score of -inf."""
@@ -253,10 +262,15 @@ class TiltedBrackets(AbstractScoreLaw):
         places = self._nearest(np.where(known, high, self.total.mean[0]))
         for k in np.unique(places[known]):
             at = np.flatnonzero((places == k) & known)
-            side = self._at(int(k))[int(inside)]
+            out, side = (self._at(int(k))[world] for world in (0, int(inside)))
             first, last = (
                 np.searchsorted(side.atoms, end[at] + side.slack, side="right") for end in (low, high)
             )
+            listed = [
+                each.sum() - each[main.argmax()] if each.size else 0.0
+                for a, b in zip(first.tolist(), last.tolist(), strict=True)
+                for main, each in [(out.masses[a:b], side.masses[a:b])]
+            ]
             light = replace(side, heavy=np.zeros_like(side.heavy))
             ends = [light(end[at]) for end in (low, high)]
             outer, inner = ends if side.upper else ends[::-1]
@@ -264,7 +278,8 @@ class TiltedBrackets(AbstractScoreLaw):
                 rest = np.where(
                     outer[1] > inner[0], log_difference(outer[1], np.minimum(inner[0], outer[1])), outer[1]
                 )
-            result[at] = np.where(last - first <= 1, raised(rest), 0.0)
+                rest = np.logaddexp(rest, np.log(listed) + side.log_scale + side.relative + _ROUNDED)
+            result[at] = np.minimum(raised(rest), 0.0)
         return result
 
     def _tilt(self, k: int, world: int) -> tuple[float, float, float]:
@@ -327,18 +342,9 @@ class TiltedBrackets(AbstractScoreLaw):
             tilted, logs, off = self._tilted(theta)
             know = _RETAINED * sd, self.relative + off, self.lost
 
-            def sides(nodes: int) -> tuple[_Side, _Side]:
-                law = self.bracket(tilted, nodes)
-                out, inside = (_side(law, w, theta[w], float(logs[w]), x, *know) for w in (0, 1))
-                return out, inside
-
-            result = sides(_NODES)
-            low, high = result[0](np.array([x]))
-            wide = float(np.nan_to_num(high - low, nan=1.0, posinf=1.0)[0])
-            if wide > _NARROW:  # it falls as the number of frequencies grows
-                more = (_NODES + 1) * 2 ** int(np.ceil(np.log2(wide / _NARROW)))
-                result = sides(min(_MOST_NODES, more - 1))
-            self._sides[k] = result
+            law = self.bracket(tilted, self.nodes)
+            out, inside = (_side(law, w, theta[w], float(logs[w]), x, *know) for w in (0, 1))
+            self._sides[k] = out, inside
         return self._sides[k]
 
 
@@ -378,5 +384,5 @@ def _side(
     relative += tilt * law.slack + EPS * (8.0 * tilt * reach + 4.0 * law.atoms.size)
     relative += 4.0 * EPS * (abs(log_mgf) + tilt * abs(x))
     return _Side(
-        upper, theta, x, log_mgf - theta * x, relative, lost, grid, low, high, law.atoms, heavy, law.slack
+        upper, theta, x, log_mgf - theta * x, relative, lost, grid, low, high, law.atoms, mass, heavy, law.slack
     )

@@ -83,22 +83,22 @@ class ExactTradeOff(AbstractTradeOff):
     def _narrowed(self, log_fpr: np.ndarray, bounds: CurveBounds) -> CurveBounds:
         """The bounds, nearer by the bounds of small tails where they are too wide at a small rate."""
         rest = log_complement(log_fpr)
-        with np.errstate(invalid="ignore"):
-            wide = (log_fpr < _SMALL) & (bounds.log_tpr_high - bounds.log_tpr_low > _NARROW)
-            wide |= (rest < _SMALL) & (bounds.log_fnr_high - bounds.log_fnr_low > _NARROW)
-        wide &= np.isfinite(log_fpr) & (log_fpr < 0.0)
-        if not wide.any() or (law := self._law_of_tails) is None:
-            return bounds
-        finer, x = ExactTradeOff(law), log_fpr[wide]
-        near = finer.enclosure(x)
-        nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
-        for end, other, take in zip(bounds, near, nearer, strict=True):
-            end[wide] = take(end[wide], other)
-        return bounds
+        known, law = np.isfinite(log_fpr) & (log_fpr < 0.0), self
+        while True:
+            with np.errstate(invalid="ignore"):
+                wide = (log_fpr < _SMALL) & ~(bounds.log_tpr_high - bounds.log_tpr_low < _NARROW)
+                wide |= (rest < _SMALL) & ~(bounds.log_fnr_high - bounds.log_fnr_low < _NARROW)
+            wide &= known
+            if not wide.any() or (law := law._sharper) is None:
+                return bounds
+            nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
+            for end, other, take in zip(bounds, law.enclosure(log_fpr[wide]), nearer, strict=True):
+                end[wide] = take(end[wide], other)
 
     @cached_property
-    def _law_of_tails(self) -> AbstractScoreLaw | None:
-        return self.tails()
+    def _sharper(self) -> "ExactTradeOff | None":
+        law = self.tails()
+        return None if law is None else ExactTradeOff(law, law.sharper)
 
     def vertices(self) -> Vertices | None:
         """Every threshold test, where the values of the score are known individually."""

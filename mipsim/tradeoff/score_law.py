@@ -63,6 +63,10 @@ class AbstractScoreLaw(ABC):
         """The law as numbers of a whole curve need it: without bounds of small tails, where these take long."""
         return self
 
+    def sharper(self) -> "AbstractScoreLaw | None":
+        """The same law with bounds that are nearer and take longer; None where there are none."""
+        return None
+
     def others(self, low: np.ndarray, high: np.ndarray, *, inside: bool) -> np.ndarray | None:
         """A bound on the log probability of the scores in (low, high] but for a single one, the same in both worlds; None if not known."""
         return None
