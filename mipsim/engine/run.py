@@ -47,31 +47,21 @@ class Run:
         checkpoint cannot be written.
         """
         with run_in(self._recipe.precision):
-            workers = self._workers()
-            begun = self._begun()
-            if len({counts.games for counts in begun}) > 1:
-                raise ValueError(
-                    "checkpoints of one run hold different numbers of games: another process writes them; start it again when that has ended"
-                )
-            return self._play(begun, workers)
+            return self._play()
 
-    def _play(self, begun: list[Histogram], workers: int) -> list[Histogram]:
-        settings, sampler, edges = self._settings, self._sampler, [counts.edges for counts in begun]
+    def _play(self) -> list[Histogram]:
+        settings, sampler, workers, totals = self._settings, self._sampler, self._workers(), self._begun()
+        edges, first = [counts.edges for counts in totals], settings.games.start
         if settings.executor is None:
             counter = Counter(sampler, edges, settings.seed, GAMES, settings.devices)
         else:
             counter = ShardCounter(settings.executor, self._recipe, sampler, edges, settings.seed)
             workers = settings.workers or counter.slots()
         until, looks = settings.until, () if settings.until is None else settings.until.looks(settings.games)
-        counts = np.zeros((2, len(edges), max(map(len, edges)) + 2), np.int64)
-        first, begin = settings.games.start, settings.games.start + begun[0].games
+        begin = first + totals[0].games
 
         def decided() -> bool:
-            return (
-                until is not None
-                and begin in looks
-                and until.decides(self._sum(begun[0], counts[:, 0], begin))
-            )
+            return until is not None and begin in looks and until.decides(totals[0])
 
         stop = begin if decided() else settings.games.stop  # by an earlier run
         title, sooner = f"{sampler.fidelity} fidelity ({sampler.name})", until is not None
@@ -80,29 +70,17 @@ class Run:
             closing(play_range(counter, begin, stop, settings.chunk, workers, looks)) as chunks,
         ):
             for end, more in chunks:
-                self._refuse_nan(
-                    more,
-                    f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds",
-                    settings.seed,
-                    GAMES,
-                    range(begin, end),
-                )
-                counts, begin = counts + more, end
-                for i, column in enumerate(self._columns):
+                of = f"of the {2 * (end - begin)} games {begin} to {end - 1} of both worlds"
+                self._refuse_nan(more, of, settings.seed, GAMES, range(begin, end))
+                begin, now = end, counted(settings.seed, settings.games, end - first)
+                totals = [_added(counts, more[:, i], now) for i, counts in enumerate(totals)]
+                for column, counts in zip(self._columns, totals, strict=True):
                     if column.checkpoint is not None:
-                        store(column.checkpoint, vars(self._sum(begun[i], counts[:, i], end)))
+                        store(column.checkpoint, vars(counts))
                 advance(end - first)
                 if decided():
                     break
-        return [self._sum(state, counts[:, i], begin) for i, state in enumerate(begun)]
-
-    def _sum(self, begun: Histogram, counts: np.ndarray, end: int) -> Histogram:
-        """The counts of a column up to a game: those it began with, and others of shape (2, K + 2)."""
-        settings, cells = self._settings, begun.edges.size + 1
-        manifest = {**begun.manifest, **counted(settings.seed, settings.games, end - settings.games.start)}
-        return Histogram(
-            begun.edges, begun.out + counts[0, :cells], begun.inside + counts[1, :cells], manifest
-        )
+        return totals
 
     def _sized(self, sampler: AbstractSampler) -> AbstractSampler:
         """The sampler with a block that suits the number of games: scores of samplers that allow it do not depend on it."""
@@ -139,6 +117,10 @@ class Run:
         for column, held, (edges, text) in zip(self._columns, stored, self._thresholds(stored), strict=True):
             manifest = self._manifest(column, edges, text)
             begun.append(Histogram(**resume(column.checkpoint, held, edges, manifest, self._settings.games)))
+        if len({counts.games for counts in begun}) > 1:
+            raise ValueError(
+                "checkpoints of one run hold different numbers of games: another process writes them; start it again when that has ended"
+            )
         return begun
 
     def _manifest(self, column: Column, edges: np.ndarray, edge_facts: dict[str, Any]) -> dict[str, Any]:
@@ -222,3 +204,10 @@ class Run:
         raise ValueError(
             f"attack {name_of(column.attack)} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
         )
+
+
+def _added(counts: Histogram, more: np.ndarray, now: dict[str, Any]) -> Histogram:
+    """Counts, and those of further games, shape (2, K + 2), with what the manifest says of how many they are by now."""
+    cells = counts.edges.size + 1
+    out, inside = counts.out + more[0, :cells], counts.inside + more[1, :cells]
+    return Histogram(counts.edges, out, inside, {**counts.manifest, **now})
