@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 from mipsim._budget import check_budget
-from mipsim._roots import least_whole
+from mipsim._roots import crossing, least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.difference import DifferenceTransform
 from mipsim.exact.rounding import EPS
@@ -290,7 +290,10 @@ class InvertedLaw(AbstractScoreLaw):
         return result
 
     def _solve(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line."""
+        """(x, log density there) by Newton's method on the probit of the tail, which is almost a straight line.
+
+        Under noise that is finer than the data's own gaps the tail is a staircase, on which Newton's method need not end: then by halves.
+        """
         if (far := self._is_far(log_fpr, log_rest)).any():
             x, density = np.empty(log_fpr.shape), np.empty(log_fpr.shape)
             for law, where in ((self, ~far), (self._far, far)):
@@ -316,9 +319,25 @@ class InvertedLaw(AbstractScoreLaw):
                     step[where] = np.nan_to_num(far * (wanted - now) / slope, nan=0.0)
             limit = 2.0 * self.saddlepoints.spread(u)
             u = u + np.clip(step, -limit, limit)
-            if (np.abs(step) <= _NEAR_ROOT * self.saddlepoints.spread(u)).all():
+            open_ = np.abs(step) > _NEAR_ROOT * self.saddlepoints.spread(u)
+            if not open_.any():
                 break
+        else:
+            u[open_] = self._by_halves(log_fpr[open_], log_rest[open_])
+            for index, where in self._lines(u, 0):
+                density[where] = self.contour(index).log_tail_and_density(u[where], 0)[1]
         return mean + u, density
+
+    def _by_halves(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> np.ndarray:
+        """Centred thresholds with these tails, between the saddlepoints."""
+        least, most = self.saddlepoints.location[0, [0, -1]]
+        fpr, rest = log_fpr[:, None], log_rest[:, None]
+
+        def passed(u: np.ndarray) -> np.ndarray:
+            logcdf, logsf = self._sides(self.transform.mean[0] + u, inside=False)
+            return np.where(fpr <= rest, logsf <= fpr, logcdf >= rest)
+
+        return crossing(passed, log_fpr.size, float(least), float(most))[1]
 
     def _lattice_search(self, alpha: np.ndarray) -> np.ndarray:
         """Bisection over the atoms for the first atom beyond which at most alpha lies."""

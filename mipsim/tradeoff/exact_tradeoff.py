@@ -20,6 +20,7 @@ _RELATIVE = 0.01  # a larger relative error is of no use
 _ROUNDING = 2.0**-48  # of a share
 _SMALL = math.log(0.25)  # a rate
 _NARROW = 0.005  # bounds of the logarithm of a rate so far apart serve
+_MISSED = 1e-9  # of a rate: a search that ends is far nearer
 
 
 class ExactTradeOff(AbstractTradeOff):
@@ -295,8 +296,9 @@ class ExactTradeOff(AbstractTradeOff):
         all_of_it = np.isneginf(threshold)
         with_ties = np.where(all_of_it, 1.0, with_ties)
         gap = with_ties - fpr
-        if not (gap > 0.0).any():
-            return fnr, tpr
+        if not (gap > 0.0).any():  # a threshold that a search did not reach says nothing
+            missed = np.abs(fpr - alpha) > _MISSED * np.minimum(alpha, 1.0 - alpha) + law.least_rate
+            return np.where(missed, 1.0 - merged, fnr), np.where(missed, 1.0 * merged, tpr)
         part = np.clip(np.where(gap > 0.0, (alpha - fpr) / np.where(gap > 0.0, gap, 1.0), 0.0), 0.0, 1.0)
         if not merged:
             part = np.where(law.unordered(threshold), 0.0, part)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.stats import binom, laplace, norm
 
 import mipsim as mi
@@ -356,3 +357,26 @@ def test_inversion_is_right_in_random_games(examples: int) -> None:
         law_holds(law(), tails, most)
 
     check()
+
+
+@pytest.mark.parametrize(("n", "gamma"), [(1000, 1e-3), (200, 4e-3)])
+def test_rates_between_the_steps_of_a_staircase(n: int, gamma: float) -> None:
+    """Noise far finer than the gaps of the data. Newton's method does not end on such tails, and bounds missed the truth by a quarter."""
+    d, p, alpha = 5, 0.3, np.array([1e-3, 0.05, 0.1, 0.2, 0.3])
+
+    def tpr(p: float) -> np.ndarray:
+        masses = [binom.pmf(np.arange(m * d + 1), m * d, p) for m in (n, n - 1)]
+
+        def sf(x: float, world: int) -> float:
+            atoms = np.arange(masses[world].size) + world * d
+            return float(masses[world] @ norm.sf(x - atoms, scale=gamma * (n * d) ** 0.5))
+
+        return np.array([sf(brentq(lambda x, a=a: sf(x, 0) - a, 0.0, n * d), 1) for a in alpha])
+
+    data, target = mi.Bernoulli(np.full(d, p)), np.ones(d)
+    game = mi.FixedTarget(mi.GaussianNoise(MEAN, gamma), data, n, target)
+    low, high = game.exact(mi.CovarianceScore(data, n)).tpr_bounds(alpha)
+    right, wrong = tpr(p), tpr(1.03 * p)
+    assert ((low - 1e-9 <= right) & (right <= high + 1e-9)).all()
+    assert (high - low < 1e-6).all()
+    assert ((wrong < low) | (high < wrong)).any()
