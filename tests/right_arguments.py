@@ -143,6 +143,16 @@ OF_NUMBERS: Calls = [
     (tradeoff.SampledTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
     (mi.ApproxDPTradeOff, {"epsilon": 1.0, "delta": 1e-6}),
     (mi.GaussianTradeOff, {"mu": 1.0}),
+    (
+        mi.GaussianMixtureTradeOff,
+        {
+            "sensitivities": [0.0, 1.0],
+            "probabilities": [0.5, 0.5],
+            "noise": 1.0,
+            "opposite": [0.0, 2.0],
+            "opposite_probabilities": [0.25, 0.75],
+        },
+    ),
     (mi.LaplaceTradeOff, {"mu": 1.0}),
     *((getattr(CURVE, name), {"alpha": [0.1, 0.2]}) for name in ("beta", "beta_bounds")),
     *((getattr(CURVE, name), {"fpr": [0.1, 0.2]}) for name in ("tpr_at", "tpr_bounds")),
@@ -161,7 +171,7 @@ OF_NUMBERS: Calls = [
         },
     ),
     (mi.account, {"noise_multiplier": 1.0, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
-    (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2}),
+    (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2, "group": 2}),
     (
         mi.find_noise_multiplier_for_epsilon_delta,
         {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},

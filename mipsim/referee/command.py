@@ -480,6 +480,13 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     type=click.Choice(NEIGHBOURS),
     help="what differs between the data sets (default: add_or_remove)",
 )
+@click.option(
+    "--group",
+    default=1,
+    type=Whole(1),
+    metavar="K",
+    help="how many records are removed, added or replaced together; above 1 with poisson alone (default: 1)",
+)
 @_sampled("--sampling", "how records are sampled (default: poisson)")
 @_sampled("--implemented", "how the implementation samples, to be compared with --accounted")
 @_sampled("--accounted", "what the accountant assumes")

@@ -13,6 +13,7 @@ from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
@@ -40,6 +41,7 @@ __all__ = [
     "ConvexHullTradeOff",
     "CurveBounds",
     "FoldedLaplaceTradeOff",
+    "GaussianMixtureTradeOff",
     "GaussianTradeOff",
     "InverseFoldedLaplaceTradeOff",
     "InverseTradeOff",

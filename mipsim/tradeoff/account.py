@@ -35,13 +35,13 @@ class Account(Printed):
 
     Attributes:
         phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`; none of an event.
-        neighbours: as of `mipsim.dpsgd`.
+        neighbours, group: as of `mipsim.dpsgd`.
         sampling: the same; of an event the name of its class.
         claim: (epsilon, delta) that is judged, or None.
         read: what was read of a configuration, what follows from it, and what was left unread.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
             "least mu of mu-GDP" is the least mu for which G_mu lies below the curve at every FPR; at the rarest, a step that is hardly
-            ever sampled counts in full.
+            ever sampled counts in full. Where a record is replaced in Poisson samples its ends are a factor of up to 2 apart.
 
     Examples:
         >>> import mipsim as mi
@@ -61,6 +61,7 @@ class Account(Printed):
     phases: tuple[Phase, ...]
     neighbours: str
     sampling: str
+    group: int
     numbers: dict[str, Bounds]
     claim: tuple[float, float] | None = None
     read: str = ""
@@ -116,6 +117,7 @@ class Account(Printed):
             "phases": [dict(zip(_PHASE, phase, strict=True)) for phase in self.phases],
             "neighbours": self.neighbours,
             "sampling": self.sampling,
+            "group": self.group,
             "assumes": [*self.assumes],
             "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
             **(
@@ -133,7 +135,8 @@ class Account(Printed):
             f"noise {noise:.6g}, rate {rate:.6g}, {plural(steps, 'step')}"
             for noise, rate, steps in self.phases
         )
-        return f"DP-SGD: {phases}, {self.sampling}, {self.neighbours}"
+        group = f", {plural(self.group, 'record')} together" if self.group > 1 else ""
+        return f"DP-SGD: {phases}, {self.sampling}, {self.neighbours}{group}"
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
@@ -230,6 +233,7 @@ def account(
     phases: Iterable[Phase] | None = None,
     neighbours: str = "add_or_remove",
     sampling: str = "poisson",
+    group: int = 1,
     delta: float | Iterable[float] = DELTAS,
     epsilon: float | Iterable[float] = EPSILONS,
     fpr: float | Iterable[float] = FPRS,
@@ -246,6 +250,7 @@ def account(
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
         neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation" (balls in bins).
+        group: how many records are removed, added or replaced together; above 1 with "poisson" alone.
         delta: a value or several, in [0, 1], at which epsilon is reported.
         epsilon: a value or several, >= 0, at which delta is reported.
         fpr: a value or several, in [0, 1], at which the TPR is reported.
@@ -280,6 +285,7 @@ def account(
             phases=phases,
             sampling=sampling,
             neighbours=neighbours,
+            group=group,
         )
         return _of_training(read_training(noise_multiplier), claim, delta=deltas, epsilon=epsilons, fpr=fprs)
     if claim is not None:
@@ -290,14 +296,22 @@ def account(
         )
     both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
     if events.is_event(noise_multiplier):
-        _refuse_beside("an event", sampling_rate=sampling_rate, steps=steps, phases=phases, sampling=sampling)
+        _refuse_beside(
+            "an event",
+            sampling_rate=sampling_rate,
+            steps=steps,
+            phases=phases,
+            sampling=sampling,
+            group=group,
+        )
         parts, sampling = [], type(noise_multiplier).__name__
         first = events.curve_of_event(noise_multiplier, neighbours)
         first = first.inverse() if neighbours == "add" else first
     else:
         parts = _phases(noise_multiplier, sampling_rate, steps, phases)
         curves = [
-            dpsgd(*part, neighbours="remove" if both else neighbours, sampling=sampling) for part in parts
+            dpsgd(*part, neighbours="remove" if both else neighbours, sampling=sampling, group=group)
+            for part in parts
         ]
         first = curves[0] if len(curves) == 1 else compose(*curves)
     in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
@@ -315,7 +329,7 @@ def account(
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(known, neighbours, sampling, numbers, claim)
+    return Account(known, neighbours, sampling, int(group), numbers, claim)
 
 
 def _claimed(claim: object) -> tuple[float, float]:
@@ -372,6 +386,7 @@ def _refuse_beside(what: str, **others: object) -> None:
         "phases": None,
         "sampling": "poisson",
         "neighbours": "add_or_remove",
+        "group": 1,
     }
     for name, value in others.items():
         if value is not unset[name] and not (isinstance(value, (str, int, float)) and value == unset[name]):

@@ -28,6 +28,7 @@ from mipsim.tradeoff.bounds import (
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.enclosing import enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.loss_moments import epsilon_by_moments
@@ -38,6 +39,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import (
     AbstractStepLaw,
     MixedGaussian,
+    MixedGaussians,
     MixedLaplace,
     Polygons,
     ReversedStep,
@@ -231,14 +233,15 @@ class ComposedTradeOff(AbstractTradeOff):
         )
 
     def least_mu_bounds(self) -> tuple[float, float]:
-        """Of sub-sampled Gaussian steps it is that of full ones.
+        """Of Gaussian steps, sub-sampled or mixed, that of full ones is enough, and mostly needed.
 
-        At the rarest FPRs the TPR is at least that of full steps times the probability that all took part, which shifts no
-        probit there.
+        At the rarest FPRs the TPR is at least that of steps with the largest shift times the probability that all have it, which shifts no
+        probit there. So steps of which each is sub-sampled, in the same direction, need as much as full ones.
         """
-        if all(law.is_gaussian for law, _ in self.losses.laws):
-            mu = self.mu_ceiling()
-            return mu * (1.0 - 1e-14), mu * (1.0 + 1e-14)
+        laws = self.losses.laws
+        if all(law.is_gaussian for law, _ in laws):
+            needed = (math.sqrt(math.fsum(n * law.needed[k] ** 2 for law, n in laws)) for k in (0, 1))
+            return max(needed) * (1.0 - 1e-14), self.mu_ceiling() * (1.0 + 1e-14)
         return super().least_mu_bounds()
 
     def bayes_risk_bounds(self, prior: object) -> tuple[Any, Any]:
@@ -568,7 +571,9 @@ def _flat(pairs: Pairs) -> Pairs:
     """Compositions taken apart, and mixtures of which all or nothing takes part."""
     built: Pairs = []
     for curve, count in pairs:
-        if isinstance(curve, MixtureTradeOff) and curve.sampling_rate in (0.0, 1.0):
+        if isinstance(curve, GaussianMixtureTradeOff) and (same := curve.simplest()) is not curve:
+            built += _flat([(same, count)])
+        elif isinstance(curve, MixtureTradeOff) and curve.sampling_rate in (0.0, 1.0):
             built += _flat([(curve.inner if curve.sampling_rate else GaussianTradeOff(0.0), count)])
         elif isinstance(curve, ComposedTradeOff):
             parts = curve.curves if curve.direction == "forward" else [c.inverse() for c in curve.curves]
@@ -613,6 +618,8 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
             ahead, (MixedGaussian, MixedLaplace)
         ):  # of others no cells that end at the loss 0 are known
             return Symmetrized(ahead)
+    if isinstance(curve, GaussianMixtureTradeOff):
+        return MixedGaussians(curve.parts(inside=False), curve.parts(inside=True))
     inner, rate = (curve.inner, curve.sampling_rate) if isinstance(curve, MixtureTradeOff) else (curve, 1.0)
     if isinstance(inner, GaussianTradeOff) and inner.mu and rate:
         return MixedGaussian(inner.mu, rate)

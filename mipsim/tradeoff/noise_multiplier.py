@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Never
 
@@ -15,10 +14,17 @@ from mipsim.tradeoff.calibration import calibrate
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.epochs import SQUARABLE
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, Scheme
 
+TYPE_CHECKING = False  # as in `mipsim`
+if TYPE_CHECKING:
+    from mipsim.tradeoff.schemes import Parts, Release
+
 _LEAST_RATE = 1e-100  # below it the losses of a step have too few digits
+_LEAST_LOG = 290.0 * math.log(10.0)
 _NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
@@ -29,6 +35,7 @@ def dpsgd(
     *,
     neighbours: str = "add_or_remove",
     sampling: str = "poisson",
+    group: int = 1,
 ) -> AbstractTradeOff:
     """The curve of `steps` Gaussian releases, each of a sample of the records; by default of a record added or removed.
 
@@ -37,9 +44,10 @@ def dpsgd(
 
     - Poisson sampling: the world "out" is N(0, s^2) in each step, the world "in" p N(1, s^2) + (1 - p) N(0, s^2), and
       `neighbours="remove"` has "out" as null, "add" has "in" as null. "add_or_remove" is the worse of both after
-      composition, not the composition of the worse.
-    - Samples of a fixed size without replacement, a record replaced by another (`sampling="fixed_size"`,
-      `neighbours="replace"`): each step has the curve of a shift by 2 / s, sub-sampled and symmetrised.
+      composition, not the composition of the worse. To "replace" a record, it is p N(-1, s^2) + (1 - p) N(0, s^2) in "out". Of a `group` of k
+      records, Binomial(k, p) of them take part: a mixture of N(j, s^2), j = 0 to k. `mipsim.GaussianMixtureTradeOff` has the proof.
+    - Samples of a fixed size without replacement (`sampling="fixed_size"`): a sample with the target has it in the place of another
+      record, so that p N(2, s^2) + (1 - p) N(0, s^2) is "in". To "replace" a record, each step has that curve, symmetrised.
     - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in a single step, sampled uniformly. See
       `mipsim.tradeoff.epochs.random_allocation` for what is assumed and proven.
     - Shuffled batches: each record takes part in a single step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
@@ -52,6 +60,7 @@ def dpsgd(
         steps: from 1 to 10^9; whole epochs where a record takes part once in each.
         neighbours: "add_or_remove", "remove", "add" or "replace".
         sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
+        group: how many records are removed, added or replaced together; above 1 with "poisson" alone.
 
     Returns:
         A `GaussianTradeOff` when all records take part, else a `ComposedTradeOff` (a single step: a curve in closed form), or a
@@ -62,7 +71,8 @@ def dpsgd(
             this sampling.
 
     Source: Zhu, Dong and Wang (2022), "Optimal accounting of differential privacy via characteristic function", theorem 11,
-    for both pairs; Dong, Roth and Su (2022), theorem 4.2, for fixed sizes; Lebeda et al. (2024), "Avoiding pitfalls for
+    for a record added or removed; that of `mipsim.GaussianMixtureTradeOff` for groups, for a record replaced, and for a removal in samples of
+    fixed size; Dong, Roth and Su (2022), theorem 4.2, for a replacement in them; Lebeda et al. (2024), "Avoiding pitfalls for
     privacy accounting of subsampled mechanisms under composition", for what may not be composed.
 
     Examples:
@@ -77,13 +87,13 @@ def dpsgd(
     """
     sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
     p, count = _sampling(sampling_rate, steps)
-    scheme = _proven(neighbours, sampling)
+    scheme, size = _proven(neighbours, sampling), _group(group, sampling, p)
     if scheme.epochs is not None:
         curve = scheme.epochs(sigma, *epochs_of(p, count, sampling), neighbours == "replace")
         return _directed(curve, neighbours)
     if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
         number("noise_multiplier", sigma, *_NOISES)
-    return _release(scheme, GaussianTradeOff.of_noise, sigma, p, count, neighbours)
+    return _release(scheme, _gaussian(sigma), p, count, neighbours, size)
 
 
 def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
@@ -117,20 +127,50 @@ def _proven(neighbours: str, sampling: str) -> Scheme:
     return scheme
 
 
+def _group(group: int, sampling: str, p: float) -> int:
+    size = whole("group", group, 1)
+    if size > 1 and not SCHEMES[sampling].groups:
+        able = " and ".join(repr(name) for name, item in SCHEMES.items() if item.groups)
+        raise ValueError(
+            f"group is {size} with sampling {sampling!r}; groups are proven for {able}, else a single record"
+        )
+    if size > 1 and min(p, 1.0 - p) > 0.0 and size * math.log(1.0 / min(p, 1.0 - p)) > _LEAST_LOG:
+        raise ValueError(
+            f"group is {size}; that all or none of them take part must have a probability of at least 1e-290"
+        )
+    return size
+
+
 def _release(
-    scheme: Scheme,
-    shift: Callable[[float, float], AbstractTradeOff],
-    scale: float,
-    p: float,
-    count: int,
-    neighbours: str,
+    scheme: Scheme, release: Release, p: float, count: int, neighbours: str, group: int = 1
 ) -> AbstractTradeOff:
-    """Steps of noise of this scale over the sensitivity; a replaced record moves a sum by twice as much as a removed record."""
     assert scheme.step is not None
     if p == 0.0:
         return GaussianTradeOff(0.0)
-    full = shift(2.0 if neighbours == "replace" else 1.0, scale)
-    return _directed(compose(full if p == 1.0 else scheme.step(full, p), copies=count), neighbours)
+    return _directed(compose(scheme.step(release, p, neighbours, group), copies=count), neighbours)
+
+
+def _gaussian(scale: float) -> Release:
+    def release(inside: Parts, out: Parts) -> AbstractTradeOff:
+        parts = tuple(inside), tuple(inside.values()), scale, tuple(out), tuple(out.values())
+        return GaussianMixtureTradeOff(*parts).simplest()
+
+    return release
+
+
+def _laplace(scale: float) -> Release:
+    """Of a shift under Laplace noise, whose ratio is rounded up: a larger ratio is less private."""
+
+    def release(inside: Parts, out: Parts) -> AbstractTradeOff:
+        shift = max(inside)
+        if len(out) > 1 or len(inside) > 2:
+            raise ValueError(
+                "noise is 'laplace'; with samples of which a record is replaced by another, proven is sampling 'fixed_size'"
+            )
+        full = LaplaceTradeOff(math.nextafter(shift / scale, math.inf))
+        return full if inside[shift] == 1.0 else MixtureTradeOff(full, inside[shift])
+
+    return release
 
 
 def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
@@ -138,11 +178,6 @@ def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
     if neighbours == "add":
         return curve.inverse()
     return curve.symmetrized() if neighbours == "add_or_remove" else curve
-
-
-def _laplace(shift: float, scale: float) -> AbstractTradeOff:
-    """The curve of a shift under Laplace noise, whose ratio is rounded up: a larger ratio is less private."""
-    return LaplaceTradeOff(math.nextafter(shift / scale, math.inf))
 
 
 def _sampling(sampling_rate: float, steps: int) -> tuple[float, int]:
@@ -181,11 +216,11 @@ def _least_noise(
         rare = ApproxDPTradeOff(0.0, min(count * p * (1.0 + 1e-9), 1.0))
         with suppress(ValueError):  # whether of this curve or of an argument, it is raised below
             return calibrate(lambda _: rare, both_directions=False, **target)
-    shift = GaussianTradeOff.of_noise if noise == "gaussian" else _laplace
+    shift = _gaussian if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
     return calibrate(
-        lambda scale: _release(scheme, shift, scale, p, count, way), both_directions=both, **target
+        lambda scale: _release(scheme, shift(scale), p, count, way), both_directions=both, **target
     )
 
 

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
     from mipsim.tradeoff.base import AbstractTradeOff
 
-    Step = Callable[[AbstractTradeOff, float], AbstractTradeOff]
+    Parts = dict[float, float]
+    Release = Callable[[Parts, Parts], AbstractTradeOff]
+    Step = Callable[[Release, float, str, int], AbstractTradeOff]
     Epochs = Callable[[float, int, int, bool], AbstractTradeOff]
 
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
@@ -30,7 +32,10 @@ class Scheme:
 
     assumes: str  # beside `ALWAYS`
     neighbours: tuple[str, ...]  # those for which bounds are proven
-    step: Step | None = None  # (curve of a release of all records, rate) -> that of a step
+    groups: bool = False  # whether bounds are proven of several records, too
+    step: Step | None = (
+        None  # (curve of a noisy sum by what both worlds add to it, rate, neighbours, group) -> that of a step
+    )
     epochs: Epochs | None = (
         None  # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
     )
@@ -41,17 +46,39 @@ class Scheme:
             raise TypeError("a scheme needs one function that accounts for it, step or epochs")
 
 
-def _poisson(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
-    from mipsim.tradeoff.mixture import MixtureTradeOff
-
-    return MixtureTradeOff(release, rate)
+NOTHING = {0.0: 1.0}
+"""Of a world without the target: the probability of each sensitivity, the norm of what the target adds in units of the clipping norm."""
 
 
-def _fixed_size(release: AbstractTradeOff, rate: float) -> AbstractTradeOff:
+def _poisson(release: Release, rate: float, neighbours: str, group: int) -> AbstractTradeOff:
+    """Of a group as many take part as a binomial variable says, and what they add has at most that norm."""
+    parts = _binomial(group, rate)
+    return release(parts, parts if neighbours == "replace" else NOTHING)
+
+
+def _fixed_size(release: Release, rate: float, neighbours: str, group: int) -> AbstractTradeOff:
+    """A sample with the target is one without, of which a uniform record gives way to the target: they are 2 apart.
+
+    So it is where a record is removed; the rate is that of the larger data set. Where it is replaced, the steps of each direction may be mixed.
+    """
     from mipsim.tradeoff.convex_hull import convex_hull
 
-    part = _poisson(release, rate)
-    return convex_hull(part, part.inverse())
+    if rate == 1.0 and neighbours != "replace":
+        raise ValueError(
+            f"sampling_rate is 1 with sampling 'fixed_size' and neighbours {neighbours!r}; it must be below 1, since the smaller data set "
+            "has no such sample"
+        )
+    part = release({0.0: 1.0 - rate, 2.0: rate}, NOTHING)
+    back = part.inverse()
+    return convex_hull(part, back) if neighbours == "replace" and back is not part else part
+
+
+def _binomial(count: int, rate: float) -> Parts:
+    from fractions import Fraction
+    from math import comb
+
+    p = Fraction(rate)
+    return {float(k): float(comb(count, k) * p**k * (1 - p) ** (count - k)) for k in range(count + 1)}
 
 
 def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
@@ -75,12 +102,13 @@ def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> 
 SCHEMES = {
     "poisson": Scheme(
         assumes="in each step each record takes part by its own coin",
-        neighbours=NEIGHBOURS[:3],
+        neighbours=NEIGHBOURS,
+        groups=True,
         step=_poisson,
     ),
     "fixed_size": Scheme(
-        assumes="each step has a sample of fixed size without replacement; a record is replaced by another",
-        neighbours=NEIGHBOURS[3:],
+        assumes="each step has a sample of fixed size without replacement",
+        neighbours=NEIGHBOURS,
         step=_fixed_size,
     ),
     "shuffled": Scheme(

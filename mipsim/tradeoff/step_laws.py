@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,9 @@ _NARROW, _WIDE = (
     0.09,
     1.8,
 )  # (width of a cell) x (slope of the log density) up to which a series and 8 points are right to rounding
+
+
+Parts = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +68,20 @@ class AbstractStepLaw(ABC):
         ends: the least and the largest finite loss, maybe infinite.
         fixed: a loss that should lie on the lattice: an atom is there.
         narrowest: relative width that no lattice goes below: that of the samples which a distribution stands for.
-        is_gaussian: whether the worlds are those of a Gaussian shift, sub-sampled or not.
+        needed: the mu of mu-GDP that the rarest FPRs need, and that the rarest FNRs do; of Gaussian shifts, sub-sampled or mixed, else 0.
         p: of a mixture that reveals nothing else the probability that it differs; else infinite.
     """
 
     ends: tuple[float, float]
     p: float = math.inf
     fixed: float = 0.0
-    is_gaussian: bool = False
+    needed: tuple[float, float] = (0.0, 0.0)
     narrowest: float = 0.0
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the worlds are Gaussian shifts, sub-sampled or mixed."""
+        return max(self.needed) > 0.0
 
     @property
     @abstractmethod
@@ -89,22 +99,151 @@ class AbstractStepLaw(ABC):
         """
 
 
-class MixedGaussian(AbstractStepLaw):
-    """N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1).
+class MixedGaussians(AbstractStepLaw):
+    """Mixtures of N(shift, 1) in both worlds, where no shift of "out" is above a shift of "in": the loss rises with the outcome.
+    `out`, `inside`: (shift, weight > 0) of each part; `furthest`: standard deviations that they are followed to, which cost accuracy.
+    """
+
+    weights_off = 128.0  # units of rounding that each weight may be off
+
+    def __init__(self, out: Parts, inside: Parts, furthest: float = _FURTHEST) -> None:
+        self.furthest, self._parts = furthest, (out, inside)
+        self.out, self.inside = (
+            [(shift, _log_share(side, shift)) for shift, _ in side] for side in (out, inside)
+        )
+        shifts = [shift for shift, _ in (*out, *inside)]
+        self.least, self.most = min(*shifts, 0.0), max(*shifts, 0.0)
+        # The largest outcomes tell the nearest part of "out" from the farthest of "in", and the least the reverse.
+        (low, high), (first, last) = ((min(side)[0], max(side)[0]) for side in (out, inside))
+        self.needed = last - high, first - low
+        base, rest = (dict(side).get(0.0, -math.inf) for side in (self.out, self.inside))
+        self.ends = (rest if base == 0.0 else -math.inf, -base if rest == 0.0 else math.inf)
+        if base == 0.0:
+            self.p = math.fsum(weight for shift, weight in inside if shift)
+
+    def bulk(self, factor: float) -> MixedGaussians:
+        out, inside = self._parts
+        if factor != 1.0:
+            telling = [(shift, factor * weight) for shift, weight in inside if shift]
+            inside = [(0.0, 1.0 - math.fsum(weight for _, weight in telling)), *telling]
+        return MixedGaussians(out, inside, _BULK)
+
+    def loss(self, y: np.ndarray) -> np.ndarray:
+        """Log of the density ratio at the outcome y."""
+        inside, out = (_log_of_mean_exp(side, y)[0] for side in (self.inside, self.out))
+        return inside - out
+
+    def outcome(self, loss: np.ndarray) -> np.ndarray:
+        """The outcome of a loss, by Newton's steps between neighbours of a table; beyond those that are followed the last of them.
+
+        A border that is off by a rounding of its loss moves outcomes of about that loss to the next cell, which is of second order.
+        """
+        far = self.furthest + 1.0
+        table = np.linspace(self.least - far, self.most + far, 8193)
+        known = np.maximum.accumulate(self.loss(table))
+        at = np.clip(np.searchsorted(known, loss), 1, table.size - 1)
+        low, high, y = table[at - 1], table[at], np.interp(loss, known, table)
+        left = np.flatnonzero((loss > known[0]) & (loss < known[-1]))
+        for _ in range(60):
+            now, aim = y[left], loss[left]
+            (first, rise), (other, fall) = (_log_of_mean_exp(side, now) for side in (self.inside, self.out))
+            over = first - other - aim
+            low[left], high[left] = (
+                np.where(over < 0.0, now, low[left]),
+                np.where(over < 0.0, high[left], now),
+            )
+            with np.errstate(divide="ignore", invalid="ignore"):
+                near = now - over / (rise - fall)
+            # Where no digit of the slope is left halving goes on.
+            near = np.where((near >= low[left]) & (near <= high[left]), near, 0.5 * (low[left] + high[left]))
+            off = np.abs(over) > 4.0 * _UNIT * np.abs(aim)
+            y[left] = np.where(off, near, now)
+            left = left[off & (np.abs(near - now) > 4.0 * _UNIT * (1.0 + np.abs(now)))]
+            if not left.size:
+                break
+        return np.where(loss <= known[0], -np.inf, y)
+
+    @cached_property
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
+        spread = self.most - self.least
+        fine, coarse = max(min(0.05, 1.0 / (spread + 1.0)), (34.0 + spread) / 5000.0), 0.25
+        borders = np.concatenate(
+            [
+                np.arange(self.least - _FURTHEST, self.least - 14.0, coarse),
+                np.arange(self.least - 14.0, 20.0 + self.most, fine),
+                np.arange(20.0 + self.most, _FURTHEST + self.most, coarse),
+            ]
+        )
+        y, width = 0.5 * (borders[1:] + borders[:-1]), np.diff(borders)
+        log_out = -0.5 * y * y + np.log(width) - 0.5 * math.log(2.0 * math.pi)
+        if self.out != [(0.0, 0.0)]:
+            log_out = log_out + _log_of_mean_exp(self.out, y)[0]
+        losses = self.loss(y)
+        gap = np.maximum(np.abs(np.gradient(losses)) / width, 1e-12) * min(0.2, 0.5 / (spread + 5.0) * 10.0)
+        return Outline(losses, log_out, log_out + losses, gap).rising()
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        borders = self.outcome(offset + step * nodes)
+        # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
+        lowest, highest = (
+            max(float(borders[0]), self.least - self.furthest),
+            min(float(borders[-1]), self.furthest + self.most),
+        )
+        reach = max(abs(lowest), abs(highest)) + self.most - self.least
+        count = 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0)))
+        check_memory(
+            _EDGE * (count + nodes.size),
+            f"a step with a shift by {self.most:g} deviations",
+            "take more noise",
+        )
+        even = np.linspace(lowest, highest, count)
+        inner = borders[1:]
+        edges = np.concatenate([even, inner])
+        edges.sort(kind="stable")  # two runs
+        edges = edges[(edges >= lowest) & (edges <= highest)]
+        edges = edges[np.append(True, np.diff(edges) > 0.0)]
+        middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
+        root = 0.5 * math.log(2.0 * math.pi)
+        starts = np.minimum(np.concatenate([[0], np.searchsorted(edges, inner[:-1])]), middle.size)
+        shifts = {shift for shift, _ in (*self.out, *self.inside)}
+        masses = {shift: _added(_log_integrals(middle - shift, half) - root, starts) for shift in shifts}
+        below = {shift: _mills(shift - lowest) for shift in shifts}
+        above = {shift: _mills(highest - shift) for shift in shifts}
+
+        def mixed(side: Parts, of: dict[float, Any]) -> Any:
+            return reduce(np.logaddexp, [weight + of[shift] for shift, weight in side])
+
+        built = Cells(
+            nodes,
+            mixed(self.out, masses),
+            mixed(self.inside, masses),
+            np.full(nodes.size, -np.inf),
+            offset,
+            step,
+            log_in_below=float(mixed(self.inside, below)),
+            log_out_below=float(mixed(self.out, below)),
+            log_in_above=float(mixed(self.inside, above)),
+            log_out_above=float(mixed(self.out, above)),
+            rounding=_UNIT * (1.5 * reach**2 + 64.0 + self.weights_off),
+        )
+        return built, built
+
+
+class MixedGaussian(MixedGaussians):
+    """N(0, 1) against p N(mu, 1) + (1 - p) N(0, 1), in closed form.
     `mu`: the shift, > 0; `p`: in (0, 1]; `furthest`: standard deviations that it is followed to, which cost accuracy.
     """
 
-    is_gaussian = True
+    weights_off = 0.0
 
     def __init__(self, mu: float, p: float, furthest: float = _FURTHEST) -> None:
-        self.mu, self.p, self.furthest = mu, p, furthest
-        self.ends = (math.log1p(-p) if p < 1.0 else -math.inf, math.inf)
+        self.mu = mu
+        super().__init__([(0.0, 1.0)], [(0.0, 1.0 - p), (mu, p)] if p < 1.0 else [(mu, p)], furthest)
 
     def bulk(self, factor: float) -> MixedGaussian:
         return MixedGaussian(self.mu, factor * self.p, _BULK)
 
     def loss(self, y: np.ndarray) -> np.ndarray:
-        """Log of the density ratio at the outcome y."""
         inner = self.mu * y - 0.5 * self.mu**2
         if self.p == 1.0:
             return inner
@@ -132,74 +271,25 @@ class MixedGaussian(AbstractStepLaw):
             math.log1p(-self.p) + math.log(math.erf(self.mu / math.sqrt(8.0))) if self.p < 1.0 else -math.inf
         )
 
-    @cached_property
-    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
-        fine, coarse = max(min(0.05, 1.0 / (self.mu + 1.0)), (34.0 + self.mu) / 5000.0), 0.25
-        borders = np.concatenate(
-            [
-                np.arange(-_FURTHEST, -14.0, coarse),
-                np.arange(-14.0, 20.0 + self.mu, fine),
-                np.arange(20.0 + self.mu, _FURTHEST + self.mu, coarse),
-            ]
-        )
-        y, width = 0.5 * (borders[1:] + borders[:-1]), np.diff(borders)
-        log_out = -0.5 * y * y + np.log(width) - 0.5 * math.log(2.0 * math.pi)
-        losses = self.loss(y)
-        gap = np.maximum(np.abs(np.gradient(losses)) / width, 1e-12) * min(0.2, 0.5 / (self.mu + 5.0) * 10.0)
-        return Outline(losses, log_out, log_out + losses, gap).rising()
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
-        borders = self.outcome(offset + step * nodes)
-        # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
-        lowest, highest = (
-            max(float(borders[0]), -self.furthest),
-            min(float(borders[-1]), self.furthest + self.mu),
-        )
-        reach = max(abs(lowest), abs(highest)) + self.mu
-        count = 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0)))
-        check_memory(
-            _EDGE * (count + nodes.size), f"a step with a shift by {self.mu:g} deviations", "take more noise"
-        )
-        even = np.linspace(lowest, highest, count)
-        inner = borders[1:]
-        edges = np.concatenate([even, inner])
-        edges.sort(kind="stable")  # two runs
-        edges = edges[(edges >= lowest) & (edges <= highest)]
-        edges = edges[np.append(True, np.diff(edges) > 0.0)]
-        middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
-        out, shifted = (_log_integrals(middle - shift, half) for shift in (0.0, self.mu))
-        root = 0.5 * math.log(2.0 * math.pi)
-        starts = np.minimum(np.concatenate([[0], np.searchsorted(edges, inner[:-1])]), middle.size)
-        log_out, log_shifted = (_added(masses - root, starts) for masses in (out, shifted))
-        if self.p == 1.0:
-            log_in = log_shifted
-        else:
-            log_in = np.logaddexp(math.log1p(-self.p) + log_out, math.log(self.p) + log_shifted)
-        above_out, above_in = _mills(highest), _mills(highest - self.mu)
-        below_out, below_in = _mills(-lowest), _mills(self.mu - lowest)
-        above_in, below_in = (
-            float(
-                np.logaddexp(
-                    math.log(self.p) + shifted, math.log1p(-self.p) + plain if self.p < 1.0 else -math.inf
-                )
-            )
-            for shifted, plain in ((above_in, above_out), (below_in, below_out))
-        )
-        rounding = _UNIT * (1.5 * reach**2 + 64.0)
-        built = Cells(
-            nodes,
-            log_out,
-            log_in,
-            np.full(nodes.size, -np.inf),
-            offset,
-            step,
-            log_in_below=below_in,
-            log_out_below=below_out,
-            log_in_above=above_in,
-            log_out_above=above_out,
-            rounding=rounding,
-        )
-        return built, built
+def _log_share(parts: Parts, at: float) -> float:
+    """Log of the weight of a part; of a weight near 1 by those of the others."""
+    others = math.fsum(weight for shift, weight in parts if shift != at)
+    return math.log1p(-others) if others < 0.5 else math.log(dict(parts)[at])
+
+
+def _log_of_mean_exp(parts: Parts, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log of the mixture's density over that of N(0, 1) at y, and its slope; to EPS of what the shifted parts weigh, where they are few."""
+    inner = [(shift, weight, shift * y - 0.5 * shift**2) for shift, weight in parts]
+    value = reduce(np.logaddexp, [weight + at for _, weight, at in inner])
+    slope = np.sum(
+        [shift * np.exp(np.minimum(weight + at - value, 0.0)) for shift, weight, at in inner], axis=0
+    )
+    small = np.abs(value) < 0.5
+    if small.any():
+        near = sum(math.exp(weight) * np.expm1(np.minimum(at[small], 700.0)) for _, weight, at in inner)
+        value[small] = np.log1p(near)
+    return value, slope
 
 
 def _log_integrals(middle: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -430,7 +520,7 @@ class Symmetrized(AbstractStepLaw):
     def __init__(self, ahead: MixedGaussian | MixedLaplace) -> None:
         self.ahead = ahead
         self.ends = (-ahead.ends[1], ahead.ends[1])
-        self.is_gaussian = ahead.is_gaussian
+        self.needed = max(ahead.needed), max(ahead.needed)
 
     @cached_property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -497,7 +587,11 @@ class ReversedStep(AbstractStepLaw):
     def __init__(self, inner: AbstractStepLaw) -> None:
         self.inner = inner
         self.ends = (-inner.ends[1], -inner.ends[0])
-        self.fixed, self.is_gaussian, self.narrowest = -inner.fixed, inner.is_gaussian, inner.narrowest
+        self.fixed, self.needed, self.narrowest = (
+            -inner.fixed,
+            (inner.needed[1], inner.needed[0]),
+            inner.narrowest,
+        )
 
     @property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -515,7 +609,7 @@ class Capped(AbstractStepLaw):
     def __init__(self, inner: AbstractStepLaw, cap: float) -> None:
         self.inner, self.cap = inner, cap
         self.ends = inner.ends[0], min(cap, inner.ends[1])
-        self.fixed, self.is_gaussian, self.narrowest = inner.fixed, inner.is_gaussian, inner.narrowest
+        self.fixed, self.needed, self.narrowest = inner.fixed, inner.needed, inner.narrowest
 
     @cached_property
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -20,6 +20,7 @@ from tests.enclosures.truth import (  # fmt: skip
     Laplace,
     Magnitude,
     Mixed,
+    Mixtures,
     Truth,
     mp,
     mpf,
@@ -108,6 +109,14 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
     ),
     ("SampledTradeOff", mi.tradeoff.SampledTradeOff([0.1, 0.4], [0.5, 0.2]), straight, np.log([0.1, 0.4]), np.inf),
     ("MixtureTradeOff", mi.tradeoff.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.3), of(Mixed(HALF, 0.3)), PLAIN[:0], 1e-11),
+    *(
+        ("GaussianMixtureTradeOff", mi.GaussianMixtureTradeOff(*given, *other), of(Mixtures(out, inside)), PLAIN[:0], 1e-9)
+        for given, other, out, inside in (
+            (([0, 1, 3], [0.5, 0.3, 0.2], 0.5), (), {0: 1}, {0: 0.5, 2: 0.3, 6: 0.2}),
+            (([0, 1], [0.9, 0.1], 1.0), ([0, 1], [0.9, 0.1]), {0: 0.9, -1: 0.1}, {0: 0.9, 1: 0.1}),
+            (([0, 9], [1 - 1e-6, 1e-6], 0.25), ([1, 2], [0.25, 0.75]), {-4: 0.25, -8: 0.75}, {0: 1 - 1e-6, 36: 1e-6}),
+        )
+    ),
     ("InverseTradeOff", mi.tradeoff.InverseTradeOff(mi.GaussianTradeOff(1.0)), of(NORMAL), PLAIN[:0], 1e-8),
     (
         "BoundedTradeOff", mi.tradeoff.BoundedTradeOff(mi.GaussianTradeOff(1.01), mi.GaussianTradeOff(1.0 - 1e-9)), of(NORMAL),

@@ -230,6 +230,50 @@ class Gaussian(Truth):
         return self.mu
 
 
+class Mixtures(Truth):
+    """Two mixtures of N(shift, 1), each as {shift: weight}, where the loss rises with the outcome."""
+
+    def __init__(self, out: dict, inside: dict) -> None:
+        self.sides = [{mpf(shift): mpf(weight) for shift, weight in side.items()} for side in (out, inside)]
+
+    def _tails(self, y: mpf) -> list[Rate]:
+        """(P(outcome > y), P(outcome <= y)) in both worlds."""
+        rows = [[(w, normal(s - y)) for s, w in side.items()] for side in self.sides]
+        return [tuple(mp.fsum(w * tail[k] for w, tail in row) for k in (0, 1)) for row in rows]
+
+    def curve(self, fpr: Rate) -> Rate:
+        a, c = fpr
+        if a == 0 or c == 0:
+            return (mpf(1), mpf(0)) if a == 0 else (mpf(0), mpf(1))
+        at, shifts = -probit(fpr), list(self.sides[0])
+        ends = at + min(shifts) - 1, at + max(shifts) + 1
+        k = 0 if a <= c else 1
+        y = threshold(lambda y: (self._tails(y)[0][k] <= fpr[k]) == (k == 0), *ends)
+        tpr, fnr = self._tails(y)[1]
+        return fnr, tpr
+
+    def _at(self, s: mpf) -> mpf:
+        """The outcome of loss s."""
+
+        def loss(y: mpf) -> mpf:
+            out, inside = (
+                mp.log(mp.fsum(w * mp.exp(m * y - m * m / 2) for m, w in side.items())) for side in self.sides
+            )
+            return inside - out
+
+        return threshold(lambda y: loss(y) >= s, -3000, 3000)
+
+    def hockey(self, s: mpf) -> mpf:
+        with mp.extradps(60):
+            out, inside = self._tails(self._at(s))
+            return +(inside[0] - mp.exp(s) * out[0])
+
+    def put(self, s: mpf) -> mpf:
+        with mp.extradps(60):
+            out, inside = self._tails(self._at(s))
+            return +(mp.exp(s) * out[1] - inside[1])
+
+
 class Laplace(Truth):
     """Scale 1, shifted by mu: the loss |x| - |x - mu| has atoms at both ends."""
 

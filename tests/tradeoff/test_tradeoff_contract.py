@@ -13,6 +13,8 @@ MEMBERS = [
     mi.GaussianTradeOff(12.0),
     mi.MixtureTradeOff(mi.GaussianTradeOff(1.5), 0.25),
     mi.MixtureTradeOff(mi.MixtureTradeOff(mi.GaussianTradeOff(3.0), 0.5), 0.5),
+    mi.GaussianMixtureTradeOff([0, 1, 2], [0.25, 0.5, 0.25], 1.5),
+    mi.GaussianMixtureTradeOff([0, 1], [0.7, 0.3], 1.0, [0, 1], [0.7, 0.3]),
     mi.PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
     mi.PiecewiseLinearTradeOff([0, 1], [1, 0]),
     mi.NoncentralChiSquareTradeOff(100, 0.0, 40.0),

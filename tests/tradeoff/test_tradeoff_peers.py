@@ -123,6 +123,18 @@ def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
     assert np.allclose(analysis.get_bayes_risk_from_pld(law, prior), both.bayes_risk(1 - prior), atol=1e-6)
 
 
+def test_dp_accounting_on_groups_of_records() -> None:
+    pld = dp_accounting_pld()
+    shares = [0.95**2, 2 * 0.05 * 0.95, 0.05**2]
+    law = pld.from_mixture_gaussian_mechanism(1.5, [0, 1, 2], shares).self_compose(50)
+    low, high = mi.dpsgd(1.5, 0.05, 50, group=2).delta_bounds(np.array(EPS))
+    wrong = mi.dpsgd(1.5, 0.05 * 1.03, 50, group=2).delta_bounds(np.array(EPS))[0]
+    theirs = np.array([law.get_delta_for_epsilon(eps) for eps in EPS])
+    assert (low <= theirs).all()
+    assert (theirs <= high + 1e-6).all()
+    assert (theirs < wrong).all()
+
+
 def test_riskcal_in_closed_form() -> None:
     analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
     alpha = np.linspace(0.01, 0.99, 25)
