@@ -385,6 +385,12 @@ CALLS: list[tuple[Callable[[], object], str]] = [
         (lambda n=n, s=s: mi.dpsgd(1.0, 0.1, 10, neighbours=n, sampling=s), f"neighbours is '{n}' with sampling '{s}'; proven are")
         for n, s in (("replace", "poisson"), ("remove", "fixed_size"), ("replace", "random_allocation"))
     ),
+    (lambda: mi.account(1.0, 0.1, normalise="floor"), "normalise is 'floor', and a record added or removed may change the divisor; give data_size"),
+    (lambda: mi.account(1.0, 0.1, normalise="floor", data_size=100, dimension=1000), "neighbours divide by 9 or 10: no number holds in every dimension; in d = 1000 .* TPR 0.717 at FPR 1e-05"),
+    (lambda: mi.account(1.0, 0.1, normalise="floor", data_size=5), r"floor\(0.1 x 5\) or that of a neighbour is 0"),
+    (lambda: mi.account(1.0, 0.1, normalise="realised"), "normalise is 'realised', and the size of the batch .* give data_size for a bound that holds in every dimension"),
+    (lambda: mi.account(1.0, 0.1, 10, sampling="random_allocation", normalise="realised", data_size=9), "'realised' with sampling 'random_allocation'; proven is 'poisson'"),
+    (lambda: mi.account(1.0, 0.1, claim=8.0), r"claim is 8.0; it must be \(epsilon, delta\)"),
     (lambda: mi.GaussianTradeOff(1.0).to_rdp([2.0, 1.0]), "orders holds 1; each must be above 1"),
     (lambda: mi.Accountant().step(noise_multiplier=0.0, sample_rate=0.1), "noise_multiplier is 0.0; it must be a finite number"),
     (lambda: mi.Accountant().get_epsilon(2.0), r"delta is 2.0; it must be a finite number in \[0, 1\]"),

@@ -494,6 +494,14 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @_repeated("--epsilon", "E", "print delta at this epsilon; may be repeated (default: 1)")
 @_repeated("--fpr", "A", "print the TPR at this FPR; may be repeated (default: 0.1, 0.01, 0.001)")
 @click.option(
+    "--normalise",
+    default="expected",
+    type=click.Choice(("expected", "floor", "realised")),
+    help="by what noisy sums are divided: a number that neighbours share (default), the floor of rate times records, or the batch that came",
+)
+@click.option("--data-size", type=Whole(2), metavar="N", help="records, where --normalise needs them")
+@click.option("--dimension", type=Whole(1), metavar="D", help="of a gradient, for what is refused")
+@click.option(
     "--claim",
     type=_Claim(),
     metavar="epsilon=E,delta=D",

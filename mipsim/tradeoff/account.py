@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from mipsim._printed import Bounds, Printed, ceiling, enough, floor, shown
-from mipsim._validation import choice, member, number, real_array
+from mipsim._validation import choice, member, number, real_array, whole
 from mipsim._verdict import Verdict
 from mipsim._words import plural, quoted
-from mipsim.tradeoff import events
+from mipsim.tradeoff import divisors, events
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
@@ -238,6 +239,9 @@ def account(
     epsilon: float | Iterable[float] = EPSILONS,
     fpr: float | Iterable[float] = FPRS,
     claim: tuple[float, float] | None = None,
+    normalise: str = "expected",
+    data_size: int | None = None,
+    dimension: int | None = None,
 ) -> Account:
     """Account for DP-SGD: each number that people report, between proven bounds.
 
@@ -255,6 +259,10 @@ def account(
         epsilon: a value or several, >= 0, at which delta is reported.
         fpr: a value or several, in [0, 1], at which the TPR is reported.
         claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
+        normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing); "floor", the
+            floor of the rate times the number of records; "realised", the number of records that came in the batch.
+        data_size: the number of records, >= 2, where "floor" or "realised" needs it.
+        dimension: of a gradient, >= 1, for the sentence that refuses "floor"; 1000 if it is None.
 
     Raises:
         ValueError: if a configuration lacks something, an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
@@ -277,9 +285,12 @@ def account(
         [number(name, value, 0.0, high) for value in _several(name, given)]
         for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
     )
+    for name, value, most in (("data_size", data_size, 10**8), ("dimension", dimension, 10**12)):
+        if value is not None:
+            whole(name, value, 1, most)
     if is_training(noise_multiplier):
         _refuse_beside(
-            "a configuration",
+            "a configuration as noise_multiplier",
             sampling_rate=sampling_rate,
             steps=steps,
             phases=phases,
@@ -287,7 +298,10 @@ def account(
             neighbours=neighbours,
             group=group,
         )
-        return _of_training(read_training(noise_multiplier), claim, delta=deltas, epsilon=epsilons, fpr=fprs)
+        divided = {"normalise": normalise, "data_size": data_size, "dimension": dimension}
+        return _of_training(
+            read_training(noise_multiplier), claim, **divided, delta=deltas, epsilon=epsilons, fpr=fprs
+        )
     if claim is not None:
         claim = _claimed(claim)
         epsilons, deltas = (
@@ -297,7 +311,8 @@ def account(
     both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
     if events.is_event(noise_multiplier):
         _refuse_beside(
-            "an event",
+            "an event as noise_multiplier",
+            normalise=normalise,
             sampling_rate=sampling_rate,
             steps=steps,
             phases=phases,
@@ -313,7 +328,7 @@ def account(
             dpsgd(*part, neighbours="remove" if both else neighbours, sampling=sampling, group=group)
             for part in parts
         ]
-        first = curves[0] if len(curves) == 1 else compose(*curves)
+        first = _normalised(parts, curves, normalise, data_size, dimension, neighbours, sampling, group)
     in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
     if not in_epochs and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
@@ -329,7 +344,44 @@ def account(
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(known, neighbours, sampling, int(group), numbers, claim)
+    return Account(
+        known, neighbours, sampling, int(group), numbers, claim, _DIVIDED.get(normalise, "") if parts else ""
+    )
+
+
+_DIVIDED = {
+    "floor": "sums are divided by the floor of the rate times the records, which is the same for neighbours of this many",
+    "realised": "sums are divided by the records that came, in any dimension; no lower ends are proven",
+}
+
+
+def _normalised(
+    parts: list[Phase],
+    curves: list[AbstractTradeOff],
+    normalise: str,
+    size: Any,
+    dimension: Any,
+    neighbours: str,
+    sampling: str,
+    group: int,
+) -> AbstractTradeOff:
+    """The whole curve, with what the divisors tell."""
+    if choice("normalise", normalise, divisors.NORMALISE) != "expected" and group != 1:
+        raise ValueError(f"group is {quoted(group)} with normalise {normalise!r}; proven is 1")
+    if normalise == "floor":
+        curves = [
+            divisors.of_size(curve, part[1], size, dimension, neighbours)
+            for curve, part in zip(curves, parts, strict=True)
+        ]
+    elif normalise == "realised" and sampling not in ("fixed_size", "shuffled"):
+        if sampling != "poisson":
+            raise ValueError(
+                f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
+            )
+        curves = [divisors.of_batch(*part, size) for part in parts]
+        if neighbours == "add":
+            curves = [curve.inverse() for curve in curves]
+    return curves[0] if len(curves) == 1 else compose(*curves)
 
 
 def _claimed(claim: object) -> tuple[float, float]:
@@ -353,7 +405,7 @@ def _of_training(training: Training, claim: Any, **at: Any) -> Account:
     most = account(phases=[training.most], **how)
     least = most if training.least == training.most else account(phases=[training.least], **how)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}
-    return replace(most, numbers=numbers, read=training.read)
+    return replace(most, numbers=numbers, read="; ".join(filter(None, (training.read, most.read))))
 
 
 def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase] | None) -> list[Phase]:
@@ -387,11 +439,12 @@ def _refuse_beside(what: str, **others: object) -> None:
         "sampling": "poisson",
         "neighbours": "add_or_remove",
         "group": 1,
+        "normalise": "expected",
     }
     for name, value in others.items():
         if value is not unset[name] and not (isinstance(value, (str, int, float)) and value == unset[name]):
             raise ValueError(
-                f"{name} is {quoted(value)} beside {what}; it must be left out, since {what} say{'s' * (what != 'phases')} it"
+                f"{name} is {quoted(value)} beside {what}; it must be left out, since that says it"
             )
 
 

@@ -99,7 +99,7 @@ def test_dp_accounting_on_its_events() -> None:
         mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
     with pytest.raises(ValueError, match="'add_or_remove' with the event SampledWithoutReplacementDpEvent"):
         mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
-    with pytest.raises(ValueError, match="steps is 2 beside an event"):
+    with pytest.raises(ValueError, match="steps is 2 beside an event as noise_multiplier"):
         mi.account(dp.GaussianDpEvent(1.0), steps=2)
 
 

@@ -1,0 +1,127 @@
+"""What the divisor of a noisy sum tells: how many records came, or how many there are.
+
+Division by a number that is the same in both worlds tells nothing. Any other scales the noise: in d coordinates its squared norm has a
+relative deviation of (2 / d)^(1/2), so that in large dimensions two divisors are always told apart.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import chdtr, chdtrc, chdtri, ndtr
+from scipy.stats import binom, chi2
+
+from mipsim._validation import whole
+from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
+from mipsim.tradeoff.sampled import SampledTradeOff
+
+NORMALISE = "expected", "floor", "realised"
+_POINTS, _SPREAD = (
+    1 << 12,
+    14.0,
+)  # thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies
+_SLACK = 1e-11  # relative: rounding of the rates of a threshold
+
+
+def norm_test(dimension: int, more_noise: float, less_noise: float, fpr: float) -> float:
+    """The TPR of the better test of the noise's norm at an FPR, in (0, 1), of N(0, I / c^2) in this dimension for two divisors c.
+
+    >>> round(norm_test(1000, 9, 10, 1e-5), 3), round(norm_test(1000, 9, 10, 1e-5), 3) < norm_test(10_000, 99, 101, 1e-5)
+    (0.717, False)
+    """
+    square = (less_noise / more_noise) ** 2
+    large, small = chdtri(dimension, fpr), chi2.ppf(fpr, dimension)
+    return float(max(chdtrc(dimension, large / square), chdtr(dimension, small * square)))
+
+
+def of_size(
+    curve: AbstractTradeOff, rate: float, data_size: object, dimension: object, neighbours: str
+) -> AbstractTradeOff:
+    """The curve of sums that are divided by floor(rate n) of a data set of n records, or what is wrong with it."""
+    if neighbours == "replace":
+        return curve
+    if data_size is None:
+        raise ValueError(
+            "normalise is 'floor', and a record added or removed may change the divisor; give data_size"
+        )
+    n = whole("data_size", data_size, 2)
+    other = [n + change for change in (-1, 1) if (change, neighbours) not in ((-1, "add"), (1, "remove"))]
+    divisors = sorted({math.floor(rate * size * (1.0 + 1e-12)) for size in (n, *other)})
+    if divisors[0] == 0:
+        raise ValueError(
+            f"normalise is 'floor', but floor({rate:g} x {n}) or that of a neighbour is 0; no sum is divided by 0"
+        )
+    if len(divisors) == 1:
+        return curve
+    d = 1000 if dimension is None else whole("dimension", dimension, 1, 10**12)
+    first, last = divisors[0], divisors[-1]
+    raise ValueError(
+        f"normalise is 'floor', and neighbours divide by {first} or {last}: no number holds in every dimension; in d = {d} "
+        f"a test of the noise's norm has TPR {norm_test(d, first, last, 1e-5):.3f} at FPR 1e-05 in a step"
+    )
+
+
+def of_batch(noise: float, rate: float, steps: int, data_size: object) -> AbstractTradeOff:
+    """The curve of Poisson samples of at most `data_size` records whose noisy sums are divided by the records that came, in any dimension.
+
+    Beside the noisy sum let the size b of the batch be seen; the quotient is a function of both. Of the other m records B come, a
+    binomial number. Without the target b = B; with it, with probability q, b = B + 1. Given b, choose b - 1 of the others and another of
+    them: the sum without the target has this other record, the sum with it the target, and they differ by v, of norm at most 2 clips.
+    So a randomised function of (b, z) makes both worlds, where z is N(0, 1) in "out", and with probability q N(2 / s, 1) beside a binomial
+    number moved by 1 in "in". No function makes worlds easier to tell apart; steps may use all releases before, and compose. The bound
+    is reached as the dimension grows, where the norm shows b, if all others contribute -v / 2. No lower end is proven.
+
+    Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).
+    """
+    if data_size is None:
+        raise ValueError(
+            "normalise is 'realised', and the size of the batch that came is hidden by no noise where the dimension is large; "
+            "give data_size for a bound that holds in every dimension"
+        )
+    others = whole("data_size", data_size, 2, 10**8) - 1
+    if rate == 1.0 or rate == 0.0:
+        return ApproxDPTradeOff(0.0, rate)  # all come: the sizes tell all
+    return BoundedTradeOff(compose(_step(2.0 / noise, rate, others), copies=steps), GaussianTradeOff(0.0))
+
+
+def _step(shift: float, q: float, others: int) -> SampledTradeOff:
+    """A polygon that reveals more than a step: through its own tests, each rate rounded to the side that reveals more."""
+    mean, spread = q * others, _SPREAD * math.sqrt(q * (1.0 - q) * others) + _SPREAD**2
+    sizes = np.arange(
+        max(0, math.floor(mean - spread)), min(others, math.ceil(mean + spread)) + 2, dtype=float
+    )
+    out, moved = binom.logpmf(sizes, others, q), binom.logpmf(sizes - 1.0, others, q)
+    lost = 1e-38  # mass of the sizes that are left out
+    with np.errstate(invalid="ignore"):
+        told = moved - out  # -inf where no target can be in the batch, inf where it must
+    finite = told[np.isfinite(told)]
+    reach = 0.5 * shift**2 + 38.0 * shift + np.abs(finite).max()
+    thresholds = np.unique(
+        np.concatenate([np.linspace(-reach, reach, _POINTS), np.linspace(-6.0, 6.0, _POINTS)])
+    )[::-1]
+    rates = []
+    for part in np.array_split(thresholds, 64):
+        z = (
+            part[:, None] - told
+        ) / shift + 0.5 * shift  # where the loss of a target that is in the sample passes it
+        fpr, tnr, caught, missed = (
+            (np.exp(mass) * ndtr(sign * (z - by))).sum(axis=1)
+            for mass, by, sign in (
+                (out, 0.0, -1.0),
+                (out, 0.0, 1.0),
+                (moved, shift, -1.0),
+                (moved, shift, 1.0),
+            )
+        )
+        rates.append([fpr, tnr, (1.0 - q) * fpr + q * caught, (1.0 - q) * tnr + q * missed])
+    fpr, tnr, tpr, fnr = (np.concatenate(column) for column in zip(*rates, strict=True))
+    ends = [np.concatenate([[first], x, [last]]) for x, first, last in zip(
+        (fpr * (1.0 - _SLACK), np.minimum(tnr * (1.0 + _SLACK) + lost, 1.0), fnr * (1.0 - _SLACK), np.minimum(tpr * (1.0 + _SLACK) + lost, 1.0)),
+        (0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 0.0, 1.0), strict=True)]  # fmt: skip
+    return PrivacyLossDistribution.below_polygon(SampledTradeOff.from_points(*ends)).tradeoff()

@@ -1,0 +1,55 @@
+"""What divisors tell: by sums over all sizes of a batch and a grid of noise, by games, and what is left where neighbours share it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2, norm
+
+import mipsim as mi
+from mipsim.tradeoff.divisors import norm_test, of_batch
+
+
+def test_a_norm_tells_nine_from_ten_in_a_thousand_coordinates() -> None:
+    """Directly, of the larger noise against the smaller; a game of norms agrees, and equal divisors tell nothing."""
+    threshold = chi2.isf(1e-5, 1000)
+    assert norm_test(1000, 9, 10, 1e-5) == pytest.approx(chi2.sf(threshold * 0.81, 1000), rel=1e-9)
+    assert round(norm_test(1000, 9, 10, 1e-5), 3) == 0.717
+    assert norm_test(1000, 9, 9, 1e-5) == pytest.approx(1e-5, rel=1e-6)
+    norms = np.random.default_rng(0).chisquare(1000, 200_000) / 0.81
+    assert abs((norms > threshold).mean() - 0.717) < 4e-3
+    assert norm_test(10**6, 9, 10, 1e-5) > 1.0 - 1e-12
+
+
+@pytest.mark.parametrize(("q", "n", "noise"), [(0.1, 100, 1.0), (0.01, 3000, 0.8), (0.5, 9, 2.0)])
+def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float) -> None:
+    sizes, z = np.arange(n + 1), np.linspace(-12.0, 16.0, 4001)
+    without, with_target = (
+        np.outer(binom.pmf(sizes - k, n - 1, q), norm.pdf(z - k * 2.0 / noise)) * (z[1] - z[0])
+        for k in (0, 1)
+    )
+    inside = (1.0 - q) * without + q * with_target
+    curve = of_batch(noise, q, 1, n)
+    for epsilon in (0.0, 0.3, 1.0, 2.0):
+        for one, p, other in ((curve, inside, without), (curve.inverse(), without, inside)):
+            truth = float(np.maximum(p - np.exp(epsilon) * other, 0.0).sum())
+            low, high = one.delta_bounds(epsilon)
+            assert low == 0.0
+            assert truth * (1.0 - 1e-6) - 1e-12 <= high <= 1.003 * truth + 1e-9
+            assert high > 1.03 * mi.dpsgd(noise, q).delta(epsilon) or high < 1e-6  # a sum tells less
+
+
+def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -> None:
+    plain = mi.account(1.0, 0.1, 5)
+    shared = mi.account(1.0, 0.1, 5, normalise="floor", data_size=105)
+    assert shared.numbers == plain.numbers
+    assert "the same for neighbours" in str(shared)
+    batches: Any = {"sampling": "fixed_size", "neighbours": "replace"}
+    assert (
+        mi.account(1.0, 0.1, 5, normalise="realised", **batches).numbers
+        == mi.account(1.0, 0.1, 5, **batches).numbers
+    )
+    realised = mi.account(1.0, 0.1, 5, normalise="realised", data_size=100).numbers
+    assert realised["epsilon at delta 1e-05"][0] == 0.0
+    assert realised["epsilon at delta 1e-05"][1] > 2.0 * plain.numbers["epsilon at delta 1e-05"][1]
+    assert realised["advantage"][1] > 1.03 * plain.numbers["advantage"][1]
