@@ -332,13 +332,13 @@ def account(
     in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
     if not in_epochs and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
-    whole = first.symmetrized() if both else first
+    curve = first.symmetrized() if both else first
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
-        numbers = {f"epsilon at delta {_named(at)}": whole.epsilon_bounds(at) for at in deltas}
-        numbers |= {f"delta at epsilon {_named(at)}": whole.delta_bounds(at) for at in epsilons}
-        numbers["advantage"] = whole.advantage_bounds()
+        numbers = {f"epsilon at delta {_named(at)}": curve.epsilon_bounds(at) for at in deltas}
+        numbers |= {f"delta at epsilon {_named(at)}": curve.delta_bounds(at) for at in epsilons}
+        numbers["advantage"] = curve.advantage_bounds()
         numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in fprs}
         numbers["least mu of mu-GDP"] = (
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()

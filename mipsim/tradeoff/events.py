@@ -11,11 +11,12 @@ from mipsim._words import kind_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import MOST_STEPS, compose
+from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.schemes import NEIGHBOURS
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -119,9 +120,10 @@ def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
     n = whole("source_dataset_size of the event", event.source_dataset_size, 1)
     size = whole("sample_size of the event", event.sample_size, 0, n)
     inner = curve_of_event(event.event, neighbours)
-    step = SCHEMES["fixed_size"].step
-    assert step is not None
-    return inner if size == n else step(inner, size / n)
+    if size == n:
+        return inner
+    part = MixtureTradeOff(inner, size / n)  # the steps of each direction may be mixed
+    return convex_hull(part, part.inverse())
 
 
 def _tree(event: Any, neighbours: str) -> AbstractTradeOff:
