@@ -105,6 +105,12 @@ class ComposedTradeOff(AbstractTradeOff):
         else:
             result, _ = self.rates.curve(flat, log_tnr, _RATES * self.accuracy, self.direction == "inverse")
             bounds = CurveBounds(*result)
+        # No ratio of rates is beyond the largest losses.
+        most, back = self.largest_loss_bounds()[1], self.inverse_loss_bounds()[1]
+        with np.errstate(invalid="ignore"):
+            tpr_high = np.fmin(bounds.log_tpr_high, raised(flat + most, 16.0))
+            fnr_low = np.fmax(bounds.log_fnr_low, lowered(log_tnr - back, 16.0))
+        bounds = bounds._replace(log_tpr_high=tpr_high, log_fnr_low=fnr_low)
         return CurveBounds(*(x.reshape(np.shape(log_fpr)) for x in completed(bounds, flat, log_tnr)))
 
     def _worse_curve(self, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:

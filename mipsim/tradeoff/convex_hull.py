@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from typing import Any
@@ -11,11 +12,11 @@ from scipy.special import log_ndtr
 
 from mipsim._validation import number
 from mipsim.tradeoff.base import AbstractTradeOff, checked_curves
-from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, log_difference, lowered
+from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, log_difference, lowered, probit_of_log
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff, exchanged
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.partition import Corners, Objective, Partition, defined, safe_and_sure
+from mipsim.tradeoff.partition import Corners, Partition, defined, safe_and_sure
 from mipsim.tradeoff.points import log_rates, rises
 from mipsim.tradeoff.polygons import as_polygon
 from mipsim.tradeoff.sampled import OUTWARD, AbstractPolygon, SampledTradeOff, around, turned_over
@@ -76,23 +77,8 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return tuple(around([safe], OUTWARD) for safe, _ in self._corners)
 
     @cached_property
-    def _common(self) -> list[float]:
-        return [_common_slope(self.curves, pair, ends) for pair, ends in self._bridges()]
-
-    @cached_property
-    def upper(self) -> SampledTradeOff:
-        """A polygon above the hull."""
-        touched = [_touching(curve, slope) for slope in self._common for curve in self.curves]
-        return around([*(sure for _, sure in self._corners), *touched], -OUTWARD)
-
-    @cached_property
-    def tangents(self) -> np.ndarray:
-        """Lines below all curves that touch two: logarithms of slope and of both intercepts; shape (m, 3)."""
-        lines = [(slope, *_tangent(self.curves, slope)) for slope in self._common]
-        return np.array(lines).reshape(-1, 3)
-
-    def _bridges(self) -> list[tuple[tuple[int, int], tuple[float, float]]]:
-        """Pairs of curves that change places, by falling slope, with two slopes between which they do; logarithms."""
+    def _bridges(self) -> list[_Bridge]:
+        """Where two curves change places, by falling slope."""
         if len(self.curves) == 1:
             return []
         slopes = np.sort(np.concatenate([_slopes(each)[1:-1] for each in self.outlines]))[::-1]
@@ -104,29 +90,45 @@ class ConvexHullTradeOff(AbstractTradeOff):
             sure = np.flatnonzero(ahead[-1] - ahead[-2] > _SURELY)
         changes = sure[:-1][best[sure[:-1]] != best[sure[1:]]], sure[1:][best[sure[:-1]] != best[sure[1:]]]
         return [
-            ((int(best[a]), int(best[b])), (float(slopes[a]), float(slopes[b])))
+            _Bridge(self, (int(best[a]), int(best[b])), (float(slopes[a]), float(slopes[b])))
             for a, b in zip(*changes, strict=True)
         ][:_MOST_BRIDGES]
 
+    @cached_property
+    def _uppers(self) -> dict[tuple[int, ...], SampledTradeOff]:
+        return {}
+
+    def _upper(self, near: tuple[int, ...]) -> SampledTradeOff:
+        """A polygon above the hull, with the ends of some bridges."""
+        if near not in self._uppers:
+            touched = [points for k in near for points in self._bridges[k].touched]
+            self._uppers[near] = around([*(sure for _, sure in self._corners), *touched], -OUTWARD)
+        return self._uppers[near]
+
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
         x = np.asarray(log_fpr, np.float64)
-        low, high = self.lower.enclosure(x), self.upper.enclosure(x)
+        near = tuple(
+            k for k, one in enumerate(self._bridges) if ((x >= one.reach[0]) & (x <= one.reach[1])).any()
+        )
+        low, high = self.lower.enclosure(x), self._upper(near).enclosure(x)
         result = [curve.enclosure(x) for curve in self.curves]
         fnr_high = np.min([high.log_fnr_high, *(each.log_fnr_high for each in result)], axis=0)
         tpr_low = np.max([high.log_tpr_low, *(each.log_tpr_low for each in result)], axis=0)
         fnr_low, tpr_high = low.log_fnr_low, low.log_tpr_high
-        for missed, caught in [*self._by_common_tangents(x), *self._by_own_tangents(x, result)]:
+        for missed, caught in [*self._by_common_tangents(x, near), *self._by_own_tangents(x, result)]:
             fnr_low, tpr_high = np.fmax(fnr_low, missed), np.fmin(tpr_high, caught)
         fnr_low, tpr_high = np.minimum(fnr_low, fnr_high), np.maximum(tpr_high, tpr_low)
         return CurveBounds(fnr_low, fnr_high, tpr_low, tpr_high)
 
-    def _by_common_tangents(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _by_common_tangents(
+        self, x: np.ndarray, near: tuple[int, ...]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         left = log_complement(x)
         off = 16.0 * EPS * (1.0 + np.where(np.isneginf(x), 0.0, np.abs(x)))
         with np.errstate(invalid="ignore"):
             return [
                 (_less(slope + left - off, other), np.minimum(np.logaddexp(height, slope + x + off), 0.0))
-                for slope, height, other in self.tangents
+                for slope, height, other in (self._bridges[k].tangent for k in near)
             ]
 
     def _by_own_tangents(
@@ -192,6 +194,33 @@ class ConvexHullTradeOff(AbstractTradeOff):
         return max(curve.mu_ceiling() for curve in self.curves)
 
 
+class _Bridge:
+    """A line that touches two curves; `slopes`: between which they change places, falling; logarithms."""
+
+    def __init__(self, hull: ConvexHullTradeOff, pair: tuple[int, int], slopes: tuple[float, float]) -> None:
+        self.hull, self.pair, self.slopes = hull, pair, slopes
+        outlines = [hull.outlines[k] for k in pair]
+        ends = [_touched(outline, slope) for outline in outlines for slope in slopes]
+        self.reach = min(map(min, ends)), max(map(max, ends))  # logarithms of the FPRs that it passes over
+
+    @cached_property
+    def slope(self) -> float:
+        """Its logarithm."""
+        return _common_slope(self.hull.curves, self.pair, self.slopes)
+
+    @cached_property
+    def tangent(self) -> tuple[float, float, float]:
+        """A line below all curves: logarithms of the slope and of both intercepts."""
+        ends = np.max([_heights(curve, self.slope)[1] for curve in self.hull.curves], axis=0)
+        return self.slope, float(ends[0]), float(ends[1])
+
+    @cached_property
+    def touched(self) -> list[Corners]:
+        """Points of each curve near the line."""
+        both = zip(self.hull.curves, self.hull._corners, strict=True)
+        return [_touching(curve, sure, self.slope) for curve, (_, sure) in both]
+
+
 def _less(larger: np.ndarray, smaller: np.ndarray | float) -> np.ndarray:
     """log(e^larger - e^smaller), -inf where that is negative."""
     return lowered(log_difference(larger, np.minimum(smaller, larger)))
@@ -218,6 +247,12 @@ def _slopes(outline: SampledTradeOff) -> np.ndarray:
         return np.concatenate([[np.inf], np.minimum.accumulate(np.log(inside) - np.log(out)), [-np.inf]])
 
 
+def _touched(outline: SampledTradeOff, slope: float) -> list[float]:
+    """Logarithms of the FPRs of the corner that a line touches, and of its neighbours."""
+    place = int(np.searchsorted(-_slopes(outline), -slope)) - 1
+    return log_rates(outline.alpha, outline.complement)[max(place - 1, 0) : place + 2].tolist()
+
+
 def _height(outline: SampledTradeOff, slope: np.ndarray, *, missed: bool = False) -> np.ndarray:
     """Logarithm of the largest TPR - s FPR over a polygon, or of the largest s (1 - FPR) - FNR; rounded up."""
     place = np.searchsorted(-_slopes(outline), -slope) - 1
@@ -235,25 +270,26 @@ def _height(outline: SampledTradeOff, slope: np.ndarray, *, missed: bool = False
     return best
 
 
-def _line_height(slope: float, *, missed: bool = False) -> Objective:
-    """TPR - s FPR of points, or s (1 - FPR) - FNR, as logarithms."""
-
-    def height(points: Corners, up: bool) -> np.ndarray:
-        gained, paid = (
-            (slope + log_complement(points.log_fpr), points.log_fnr)
-            if missed
-            else (points.log_tpr, slope + points.log_fpr)
-        )
-        slack = 8.0 * EPS * (1.0 + abs(slope) + np.where(np.isfinite(paid), np.abs(paid), 0.0))
-        gained, paid = (gained + slack, paid - slack) if up else (gained - slack, paid + slack)
-        return log_difference(gained, np.minimum(paid, gained))[None]
-
-    return height
+def _line_height(slope: float, points: Corners) -> np.ndarray:
+    """About TPR - s FPR of points, as logarithms."""
+    return log_difference(points.log_tpr, np.minimum(slope + points.log_fpr, points.log_tpr))
 
 
-def _narrow(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return (high <= low) | (high - low <= 1e-13)
+def _heights(curve: AbstractTradeOff, slope: float) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the largest TPR - s FPR, and of the largest s (1 - FPR) - FNR, of a curve; logarithms, shape (2,).
+
+    The first is delta at the epsilon log s, for s < 1 up to a constant s times that of the inverse at -log s; the second is the first less 1 - s.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of wide bounds, which make the hull's wide
+        ends = (curve if slope >= 0.0 else curve.inverse())._log_delta(np.array([abs(slope)]))
+    least, most = (float(end[0]) + min(slope, 0.0) for end in ends)
+    with np.errstate(divide="ignore"):
+        rest = np.log(abs(np.expm1(slope)))
+    both = [(end, np.logaddexp(end, rest)) for end in (least, most)]
+    low, high = (np.array(pair if slope >= 0.0 else pair[::-1]) for pair in both)
+    off = 8.0 * EPS * (1.0 + abs(slope))
+    return lowered(low) - off, high + 8.0 * EPS * np.abs(np.where(np.isneginf(high), 0.0, high)) + off
 
 
 def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, float]) -> float:
@@ -261,8 +297,7 @@ def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, floa
 
     @cache
     def ahead(slope: float) -> float:
-        ends = (curves[k]._supremum(_line_height(slope), 1, _narrow) for k in pair)
-        first, second = (float(low[0] + high[0]) for low, high in ends)
+        first, second = (float(sum(end[0] for end in _heights(curves[k], slope))) for k in pair)
         return 0.0 if np.isneginf(first) and np.isneginf(second) else first - second
 
     first, last, wider = *ends, 1e-3 + abs(ends[0] - ends[1])
@@ -277,31 +312,24 @@ def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, floa
     return float(brentq(ahead, last, first, xtol=1e-12, rtol=1e-12))  # pyright: ignore[reportArgumentType]
 
 
-def _tangent(curves: Curves, slope: float) -> tuple[float, float]:
-    """Upper bounds of the largest TPR - s FPR, and of the largest s (1 - FPR) - FNR, of all curves; logarithms."""
-    ends = [
-        max(float(curve._supremum(_line_height(slope, missed=missed), 1, _narrow)[1][0]) for curve in curves)
-        for missed in (False, True)
-    ]
-    return ends[0], ends[1]
-
-
-def _touching(curve: AbstractTradeOff, slope: float) -> Corners:
-    """Points of the curve near the point that a line of this slope touches."""
+def _touching(curve: AbstractTradeOff, points: Corners, slope: float) -> Corners:
+    """Points of the curve near the point that a line of this slope touches, from points of its outline."""
     if isinstance(curve, InverseTradeOff):
-        return exchanged(
-            _touching_points(curve.inner, lambda points: _line_height(slope)(exchanged(points), False))
-        )
-    return _touching_points(curve, lambda points: _line_height(slope)(points, False))
+        height = lambda points: _line_height(slope, exchanged(points))  # noqa: E731
+        return exchanged(_touching_points(curve.inner, height, exchanged(points)))
+    return _touching_points(curve, lambda points: _line_height(slope, points), points)
 
 
-def _touching_points(curve: AbstractTradeOff, height: Callable[[Corners], np.ndarray]) -> Corners:
-    z, result = np.linspace(-37.0, 37.0, 257), []
-    for _ in range(6):
+def _touching_points(
+    curve: AbstractTradeOff, height: Callable[[Corners], np.ndarray], points: Corners
+) -> Corners:
+    z, result = np.sort(np.clip(probit_of_log(points.log_fpr), -37.0, 37.0)), []
+    best = int(height(points)[np.argsort(points.log_fpr)].argmax())
+    for _ in range(5):
+        z = np.linspace(z[max(best - 1, 0)], z[min(best + 1, z.size - 1)], 33)
         bounds = defined(curve, x := np.asarray(log_ndtr(z)))
         result.append(Corners(x, bounds.log_fnr_high, bounds.log_tpr_low))
-        best = int(height(result[-1])[0].argmax())
-        z = np.linspace(z[max(best - 1, 0)], z[min(best + 1, z.size - 1)], 33)
+        best = int(height(result[-1]).argmax())
     return Corners(*(np.concatenate(parts) for parts in zip(*result, strict=True)))
 
 
