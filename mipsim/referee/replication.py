@@ -175,18 +175,20 @@ class Draws:
         if self.size is not None:
             number("size", self.size, 0.0, low_open=True)
 
-    def against(self, claimed: AbstractTradeOff | Number, one_sided: bool) -> Replication:
+    def against(self, claimed: AbstractTradeOff | Number, one_sided: bool, floor: float = 0.0) -> Replication:
         """Compare with what is claimed.
 
         Args:
             claimed: a trade-off curve, or an advantage or delta.
             one_sided: whether only an excess counts.
+            floor: of a curve, error rates from here to 1 minus this are compared.
         """
         if isinstance(claimed, Number):
             return self._event(claimed.value)
         rows = [
             replace(self.power(rate), claim=float(claimed.tpr_at(rate)), one_sided=one_sided)
             for rate in RATES
+            if floor <= rate <= 1.0 - floor
         ]
 
         def clear(row: Replication) -> float:
@@ -330,7 +332,7 @@ def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
         full[kind.grows] = result.size
     if isinstance(result, Draws):
         claimed = read("claimed", statement.call("claimed", full))
-        return result.against(claimed, kind.one_sided)  # pyright: ignore[reportArgumentType]
+        return result.against(claimed, kind.one_sided, kind.floor)  # pyright: ignore[reportArgumentType]
     result = replace(result, one_sided=result.one_sided or kind.one_sided)
     if not math.isnan(result.claim):
         return result
