@@ -199,69 +199,6 @@ def random_target_curve(d: int, n: int) -> ExactTradeOff:
         return ExactTradeOff(quadratic_law(np.zeros(2), np.zeros((2, 2 * d)), np.stack([out, inside])))
 
 
-CELLS, LEVELS = 2500, 200
-"""Cells of K and thresholds of the log ratio between which the rates of few dimensions are bounded."""
-
-
-class FewDimensionsTradeOff(AbstractTradeOff):
-    """The same as `random_target_curve` for few dimensions and rows, conditioned on K ~ chi2_d.
-
-    Given K the test (log ratio) > c is |m - t|^2 < (n - 1)(K - 2c)/n: out n |m - t|^2 is chi2_d(nK), in n^2/(n - 1) times it is
-    chi2_d((n - 1)K). In a cell of K the probability lies between those of the least bound with the largest noncentrality and the other way
-    round; what K does beyond the cells is added to the upper ends. Between two thresholds the curve lies between their rates.
-
-    >>> 0.0015 < 1.0 - FewDimensionsTradeOff(5, 10).beta(1e-4) < 0.0025
-    True
-    """
-
-    d: int  # dimension, >= 1
-    n: int  # rows, >= 2
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        """Proven bounds at logarithms of FPRs."""
-        (fpr_low, fpr_high), (tpr_low, tpr_high) = _rates_of_few(self.d, self.n)
-        fpr = np.exp(log_fpr)
-        # Thresholds fall, rates rise: the last threshold whose FPR is surely at most fpr, the first whose FPR is surely at least fpr.
-        below = np.searchsorted(fpr_high, fpr, side="right") - 1
-        above = np.searchsorted(fpr_low, fpr, side="left")
-        least = np.where(below >= 0, tpr_low[np.maximum(below, 0)], 0.0)
-        most = np.where(above < LEVELS, tpr_high[np.minimum(above, LEVELS - 1)], 1.0)
-        with np.errstate(divide="ignore"):
-            return CurveBounds.of_log_fnr(
-                np.log1p(-most), np.log1p(-np.maximum(least, np.minimum(fpr, most)))
-            )
-
-    def is_convex(self) -> bool:
-        """True: it is the curve of a best test."""
-        return True
-
-
-@lru_cache(maxsize=4)
-def _rates_of_few(d: int, n: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """((lower, upper) FPRs, (lower, upper) TPRs) at falling thresholds, each made monotone."""
-    tail = 1e-7
-    ends = np.linspace(0.0, float(scipy.stats.chi2(d).isf(tail)), CELLS + 1)
-    mass = np.diff(scipy.stats.chi2(d).cdf(ends))
-    left, right = ends[:-1], ends[1:]
-    thresholds = np.linspace(6.0, -6.0, LEVELS)
-    rates = []
-    for factor, rows in ((n - 1.0, n), (float(n), n - 1)):
-        low, high = np.empty(LEVELS), np.empty(LEVELS)
-        for k, c in enumerate(thresholds):
-            bounds = (np.maximum(factor * (side - 2 * c), 0.0) for side in (left, right))
-            low[k], high[k] = (
-                mass @ scipy.special.chndtr(x, d, rows * nc)
-                for x, nc in zip(bounds, (right, left), strict=True)
-            )
-        rates.append(
-            (
-                np.maximum.accumulate(low) * (1 - 1e-9),
-                np.minimum(np.minimum.accumulate(high[::-1])[::-1] * (1 + 1e-9) + tail, 1.0),
-            )
-        )
-    return rates[0], rates[1]
-
-
 class NoisySumTradeOff(AbstractTradeOff):
     """Gradients +-1, each +1 with probability `own`, and N(0, 1 / shift^2) on their sum; the target lies at +1 or beyond.
 

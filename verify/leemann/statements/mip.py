@@ -12,7 +12,7 @@ from verify.leemann.laws.problems import FINITE, finite_mechanism
 from verify.leemann.statements import quotes
 from verify.statement import Statement, where_in
 
-REPLACE, ADD = "neighbours replace one record (A: D^n -> R^d, n fixed)", "neighbours add or remove one record"
+REPLACE, ADD = "neighbours replace a record (A: D^n -> R^d, n fixed)", "neighbours add or remove a record"
 RESPONSE, SUM = "randomised response", "a noisy sum of n gradients +-C"
 
 
@@ -48,7 +48,7 @@ THEOREM_4_2 = Statement(
     name="leemann-thm-4.2",
     formula=r"f\text{-DP} \Rightarrow f\text{-MIP}",
     says="An f-DP algorithm is f-MIP.",
-    fails="A record that is added or removed is not a record that is replaced, which moves a sum twice as far.",
+    fails="For f-DP of records that are replaced, as A: D^n -> R^d reads, it holds. A record that is added or removed, as in table 1, moves a sum half as far as a record that is replaced, as in the game.",
     instead="for replaced records",
     kind=rf.Bound(),
     domain={
@@ -79,10 +79,11 @@ THEOREM_4_2 = Statement(
         *rf.grid(_REST, mechanism=FINITE, skew=(100**-0.5, 20.0), draw=range(4)),
         *rf.grid(_TIGHT, values=(2, 12, 400), epsilon=(0.1, 1.0, 4.0)),
         *rf.rows(_REST | {"mechanism": SUM}, "n mu own", (1, 1.0, 0.5), (5, 1.0, 1e-3), (20, 4.0, 0.5)),
-        rf.Point(_REST | {"mechanism": SUM, "reading": ADD, "n": 50, "own": 0.02}, "50 gradients", "lead"),
+        rf.Point(_REST | {"mechanism": SUM, "reading": ADD, "n": 2, "mu": 2.0}, "two gradients", "lead"),
         *rf.rows(
             _REST | {"mechanism": SUM, "reading": ADD},
             "n mu own",
+            (50, 1.0, 0.02),
             (1, 1.0, 0.5),
             (2, 1.0, 0.5),
             (5, 2.0, 0.5),
@@ -163,7 +164,7 @@ MOST_POWERFUL = Statement(
     name="leemann-most-powerful",
     says="A straightforward construction of the most powerful test does not give the trade-off of membership inference: that of the stochastic "
     "composition differs from the trade-off of the likelihood-ratio test.",
-    fails="The most powerful test of the sample and the output together has exactly the composition's curve; only a test of the output alone has another.",
+    fails="Of tests of the output alone, which the text seems to mean, it is right. Of the pair of sample and output together the most powerful test is a single test too, and has exactly the composition's curve.",
     instead="for tests of the output alone",
     source="Leemann et al., section 4.1",
     kind=rf.Bound(unit="FNR"),

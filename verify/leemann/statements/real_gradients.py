@@ -52,7 +52,7 @@ ALGORITHM_1_REAL = Statement(
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target and n. (F^-1, as printed, has no value at S > 1: see "
     "leemann-alg-1. That estimated moments are noisy the paper states itself: they are a reading of their own.)",
-    fails="n - 1 is printed for n, so that the statistic is no p-value even with known moments; moments estimated from few gradients move it further.",
+    fails="n - 1 is printed for n, so that the statistic is no p-value even with known moments; moments estimated from few gradients, of which the paper warns, move it further. The attack of a single step orders the outputs of a target in the same way.",
     instead="known moments, n in the thousands",
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={

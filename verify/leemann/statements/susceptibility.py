@@ -27,8 +27,8 @@ REMARK_5_1 = Statement(
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
     says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
-    fails="The spread of a sum of squares depends on the fourth moments of the components: independent ones that are not Gaussian need not have the chi-square distribution, though the mean is d if they are centred.",
-    instead="$E[K] = d$ for centred K",
+    fails="The spread of a sum of squares depends on the fourth moments of its terms: independent components that are not Gaussian need not have the chi-square distribution. What the remark concludes from it, K of order d and mu of order $\\sqrt{d / n}$, holds for centred ones with bounded kurtoses.",
+    instead="$E[K] = d$, $K / d \\to 1$ for centred K",
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
     domain={
@@ -169,7 +169,7 @@ ALGORITHM_1 = Statement(
     name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
-    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value.",
     instead=r"$\log F(n\,\cdot)$",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
