@@ -19,7 +19,7 @@ from verify.statement import Statement
 
 COMPANIONS = (
     "azize-thm-4.3-curve", "azize-scalar-product-curves", "azize-reference-points-distance", "azize-z-estimators-ratio",
-    "azize-alg-4-limit", "azize-alg-4-estimated-random", "leemann-lemma-5.1-game", "leemann-rem-5.1-mean", "kaissis-audit-lira-enough", "kaissis-rero-lengths",
+    "azize-alg-4-limit", "azize-alg-4-estimated-random", "leemann-lemma-5.1-game", "leemann-rem-5.1-mean", "kaissis-rero-lengths",
 )  # fmt: skip
 """What no paper prints, beside the correction of what a paper prints: with numbers or in a form of the project's own."""
 

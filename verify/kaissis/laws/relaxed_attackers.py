@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from mipsim.referee import Draws, Number, Replication
 from mipsim.referee.replication import share
@@ -173,19 +173,6 @@ def guessed(mu: float) -> Replication:
         what="probability of naming the record by the side of the output",
         how=f"NumPy, {games:,} games, seed 0",
     )
-
-
-def shadows_sampled(shadows: int, ratio: float, alpha: float) -> Replication:
-    """Shadow models sampled for each audit; in units of the mu of j, which follows from its advantage."""
-    c = np.linspace(0.0, 10.0, 1_000_001)
-    advantage = (ndtr(c) - ndtr(-c) - ndtr(c - ratio) + ndtr(-c - ratio)).max()
-    unit = min(1.0, 2.0 * float(ndtri(0.5 + 0.5 * advantage)))
-    rng, games = np.random.default_rng(0), 8_000_000 // max(shadows, 40)
-    models = rng.standard_normal((games, shadows))
-    mean, deviation = models.mean(axis=1), models.std(axis=1, ddof=1)
-    out, inside = (np.abs(rng.standard_normal(games) + s - mean) / deviation for s in (0.0, ratio))
-    how = f"NumPy, {games:,} audits a world, seed 0, shadow models sampled for each"
-    return Draws(out, inside, how).probit(alpha, unit, missed=True)
 
 
 def averaged(

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Draws, Number, Replication
 from mipsim.referee.judging.gap import FLOOR
-from mipsim.referee.replication import difference
+from mipsim.referee.replication import difference, near
 from verify.kaissis.laws.relaxed_laws import (
     best_test,
     cell_edges,
@@ -276,25 +276,30 @@ def falls(mechanism: str, delta: float, rate: float, s: float, t: float, width: 
 
 
 def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Replication:
-    """Two cells left and right of where the ratio of two shifts falls most: it must rise between them."""
-    noise, small, large = mechanism.removeprefix(SUBSAMPLED), s * delta, t * delta
+    """A cell in which the ratio of two shifts has left 1, its limit on the side of the null, in the direction in which it must not."""
+    noise, small, large, way = (
+        mechanism.removeprefix(SUBSAMPLED),
+        s * delta,
+        t * delta,
+        1.0 if s > 0.0 else -1.0,
+    )
     for reach in (4.0, 35.0):  # farther out where nearer outputs show nothing
         z = np.linspace(-reach, reach, 4001)
-        ratio = log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)
-        low = int((fall := np.maximum.accumulate(ratio) - ratio).argmax())
-        if fall[low] >= SAME:
+        fall = -way * (log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate))
+        if fall.max() >= SAME:
             break
     else:
         raise ValueError(
             "the ratio falls farther out only, where no cell has a probability that float64 holds"
         )
-    high = int(ratio[: low + 1].argmax())
-    edges = z[[max(high - 1, 0), high + 1, max(low - 1, high + 2), max(low, high + 3)]]
-    masses = [cell_law(noise, edges, shift, rate) for shift in (small, large)]
-    left, right = (masses[1] / masses[0])[[0, 2]]
-    fall = float(np.log(left / right))
-    what = f"fall of log P(shift {large:.4g})/P(shift {small:.4g}) from {edges[0]:.4g} < z < {edges[1]:.4g} to {edges[2]:.4g} < z < {edges[3]:.4g}"
-    return Replication(fall, 0.999 * fall, np.inf, what, "SciPy, distribution functions")
+    edges = z[np.clip(fall.argmax() + np.array([-1, 1]), 0, z.size - 1)]
+    first, other = (float(cell_law(noise, edges, shift, rate)[0]) for shift in (small, large))
+    name, cell = (
+        f"fall of log P(shift {large:.4g})/P(shift {small:.4g})",
+        f"{edges[0]:.4g} < z < {edges[1]:.4g}",
+    )
+    what = f"{name} from 0, far left, to {cell}" if way > 0.0 else f"{name} from {cell} to 0, far right"
+    return Replication(*near(way * float(np.log(first / other)), 1e-6), what, "SciPy, distribution functions")
 
 
 def two_sided_power(noise: str, shift: float, alpha: np.ndarray | float) -> np.ndarray:
@@ -303,7 +308,7 @@ def two_sided_power(noise: str, shift: float, alpha: np.ndarray | float) -> np.n
     return law.sf(law.isf(0.5 * alpha) - shift) + law.cdf(law.ppf(0.5 * alpha) - shift)
 
 
-COIN = "ties are split by a coin, and r and r' have one critical value of their likelihood ratios"
+COIN = "ties are split by a coin, and r and r' have the same critical value of their likelihood ratios"
 NO_COIN = (
     "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
 )
@@ -397,10 +402,14 @@ def scores_sampled(noise: str, delta: float, rate: float, nu: float, reading: st
     how = f"NumPy, {games:,} draws a world, seed 0"
     if reading == NO_COIN:
         # The ratio takes its largest value with probability e^-delta, and has no test of a smaller FPR but the empty test.
-        alpha = 0.5 * float(np.exp(-delta))
-        seen = Draws(np.abs(out), np.abs(inside), how).power(alpha)
-        ends = (rate * x for x in (seen.value, seen.low, seen.high))
-        return Replication(*ends, what=f"power at FPR {alpha:.4g}, of |z| (that of the ratio is 0)", how=how)
+        alpha = 0.999 * float(np.exp(-delta))
+        cut, shift = law.isf(0.5 * alpha), nu * delta
+        power = rate * float(law.sf(cut - shift) + law.cdf(-cut - shift)) + (1.0 - rate) * alpha
+        tied = float((np.abs(out) >= delta).mean())
+        return Replication(
+            *(0.0, 0.0, 0.0), what=f"power of the generalised ratio at FPR {alpha:.3g}",
+            how=f"{how}: its largest value has a share of {tied:.3g} of H0, and cannot be split", claim=power,
+        )  # fmt: skip
     scores = (
         lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
         lambda z: -np.minimum(law.cdf(z), law.sf(z)),

@@ -28,6 +28,7 @@ _PAIRS = [
     for delta, sigma in PAIRS
     for d in (1, 10)
 ]
+_LEAD = {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 1.0, "sigma_b": 3.0, "d": 1}
 # A sensitivity of 0 is no second mechanism.
 _DELTA, _SIGMA = positive(0.01, 5.0), positive(0.1, 10.0)
 LEMMA_8 = Statement(
@@ -36,8 +37,8 @@ LEMMA_8 = Statement(
     uses=("kaissis-thm-2",),
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
-    fails=r"Averaging weighs a noisy mechanism as much as a precise mechanism; the sufficient statistic weighs each by $\Delta / \sigma^2$.",
-    instead=r"weights $\Delta / \sigma^2$",
+    fails=r"Averaging weighs a noisy mechanism as much as a precise mechanism, so that two releases may be promised to show less than the first alone; the sufficient statistic weighs each by $\Delta / \sigma^2$. Where this is the same for both, as for the equal steps of theorem 3 and figure 2a, the lemma is right.",
+    instead=r"weights $\Delta / \sigma^2$; equal steps",
     kind=rf.Bound(),
     # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
     domain={
@@ -54,7 +55,7 @@ LEMMA_8 = Statement(
     claimed=averaged,
     truth=best_weighting,
     points=[
-        *_PAIRS,
+        *(rf.Point(at, setting="lead" if at == _LEAD else "") for at in _PAIRS),
         # From hunts.
         {"delta_a": 1.0, "delta_b": 1.0, "sigma_a": 0.5, "sigma_b": 2.0, "d": 1},
     ],

@@ -31,7 +31,7 @@ LEMMA_5 = Statement(
     uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
-    fails="With the estimate in [-Delta, Delta], as lemma 2 has the shift, the generalised ratio of Laplace noise takes its largest value at all outputs beyond Delta, and without a coin the ties there cannot be split to meet a level.",
+    fails="With the estimate in [-Delta, Delta], as lemma 2 has the shift, the generalised ratio of Laplace noise takes its largest value at all outputs beyond Delta, and without a coin the ties there cannot be split to meet a level. Theorem 1 takes $|z|$, which has no ties.",
     instead="with randomised ties",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={

@@ -88,13 +88,17 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
     """The guarantee as it is given, and where it holds."""
     line = noise == "Laplace"
     zs = (-4.0, -1.6, 0.0, 1.0)
-    listed = points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
+    first = {"mu": 3.0 if line else 1.0, "d": 1, "knows": SIGN, "z": -1.6}
+    listed = [
+        rf.Point(at, setting="lead" if at == first else "")
+        for at in points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
+    ]
     printed = Statement(
         name=f"kaissis-thm-{number}-guarantee",
         formula=r"T(P, Q) \ge J = \mathrm{Symm}(j, j^{-1}), \quad " + _J[noise],
         uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
-        fails="The curve is of an attacker who does not know to which side the record shifts the output; who chose a count for q knows it.",
+        fails="The curve is of an adversary who does not know to which side the record shifts the output, and for that adversary it holds. Who chose a count for q, as step 1 of the game allows, knows it.",
         instead="directions equally likely",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),

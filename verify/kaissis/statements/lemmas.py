@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from verify.kaissis.laws.relaxed_tests import (
     single_test_for_both,
     two_sided_power,
 )
-from verify.statement import Statement
+from verify.statement import Statement, where_in
 
 
 def positive(low: float, hunt_to: float, meaning: str = "") -> rf.Real:
@@ -80,15 +81,20 @@ KNOWN_FACTS = rf.Quote(
 )
 
 
+EITHER = "q(D') may lie on either side of q(D), as lemma 2 writes it"
+CHOSEN = "for any q that the adversary may choose, such as a count, whose shifts all have the same sign"
 _OPPOSITE = [
-    *points(noise=NOISES.values, delta=(1.0, 3.0), second=(-1.0, -0.4), alpha=(1e-4, 0.05, 0.9)),
-    *points(noise=("Gaussian", "Laplace"), delta=(0.1, 10.0), second=(-1.0,), alpha=(1e-4,)),
+    item | {"reading": EITHER}
+    for item in (
+        *points(noise=NOISES.values, delta=(1.0, 3.0), second=(-1.0, -0.4), alpha=(1e-4, 0.05, 0.9)),
+        *points(noise=("Gaussian", "Laplace"), delta=(0.1, 10.0), second=(-1.0,), alpha=(1e-4,)),
+    )
 ]
 LEMMA_1 = Statement(
     name="kaissis-lemma-1",
-    says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1), for any function q of the attacker's "
-    "choice: against two possible shifts, Delta and `second` times Delta, no test has the largest power.",
-    fails="An attacker may know that all shifts have the same sign, such as those of a count that they chose for q: a single test is then the best for each of them.",
+    says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1): against two possible shifts, Delta and "
+    "`second` times Delta, no test has the largest power.",
+    fails="Of shifts on either side it is right. Where all shifts have the same sign and the adversary knows it, as of a count that they chose for q, a single test is the best for each of them.",
     instead="shifts on either side",
     kind=rf.Bound(unit="share of the advantage or FNR"),
     domain={
@@ -96,24 +102,31 @@ LEMMA_1 = Statement(
         "delta": DELTA,
         "second": rf.Real(-1.0, 1.0, meaning="second shift over the first, which is Delta"),
         "alpha": rf.Real(1e-4, 1 - 1e-4, meaning="FPR"),
+        "reading": rf.Choice(EITHER, CHOSEN),
     },
-    where=can_be_seen,
+    where=lambda reading, noise, delta, second, alpha: (
+        (second < 0.0) == (reading == EITHER) and can_be_seen(noise, delta, second, alpha)
+    ),
     claimed=lambda: -MARGIN,
     truth=share_kept,
     # A count, or a sum of numbers >= 0, has shifts of the same sign.
     points=[
         *_OPPOSITE,
-        *({"noise": noise, "delta": 1.0, "second": 0.5, "alpha": 0.05} for noise in NOISES.values),
+        *points(noise=NOISES.values, delta=(1.0,), second=(0.5,), alpha=(0.05,), reading=(CHOSEN,)),
         # Nearly all is rejected: the tests keep a few numbers beside a corner of the ratio.
-        *points(noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,)),
+        *points(
+            noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,), reading=(EITHER,)
+        ),
         # From hunts.
-        {"noise": "Gaussian", "delta": 1.0, "second": 1.0, "alpha": 0.5},
+        {"noise": "Gaussian", "delta": 1.0, "second": 1.0, "alpha": 0.5, "reading": CHOSEN},
     ],
     # Two shifts of the same sign, 3% apart: a single test is the best against both.
     control=rf.Control(
         _OPPOSITE[0],
         -0.03,
-        truth=lambda factor, **at: share_kept(**at | ({} if factor == 1.0 else {"second": factor})),
+        truth=lambda factor, noise, delta, second, alpha: share_kept(
+            noise, delta, second if factor == 1.0 else factor, alpha
+        ),
     ),
     quote=rf.Quote(
         "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1. Thus, H_0 vs. H_1 (and H_1 vs. "
@@ -126,13 +139,13 @@ LEMMA_1 = Statement(
     restricted_by=(BOTH_SIDES, CHOOSES_Q, KNOWN_FACTS, REAL_LINE),
     second_route=single_test_for_both,
     samples=(0, 0, 0),
-    matters_when=dict.fromkeys(("noise", "delta", "alpha"), lambda second: second < 0.0),
+    matters_when=dict.fromkeys(("noise", "delta", "second", "alpha"), where_in("reading", EITHER)),
 )
 LEMMA_1_CORRECTED = LEMMA_1.corrected(
     says="Where q(D') may lie on either side of q(D) (some s > 0 and some -t < 0 are possible shifts) and the noise has a positive density "
     "e^-h with h convex, no test of any level in (0, 1) is most powerful against every possible shift. Where all shifts are "
     "positive, z > c is (z < c where they are negative), for every noise with a monotone likelihood ratio.",
-    domain={"second": rf.Real(-1.0, -0.01)},
+    domain={"second": rf.Real(-1.0, -0.01), "reading": rf.Fixed(EITHER)},
     control=LEMMA_1.control,
     derivation=(
         "L_s(z) = f(z - s)/f(z) = exp(h(z) - h(z - s)) rises with z for s > 0 and falls for s < 0, since h is convex. Suppose a test phi "
@@ -166,18 +179,24 @@ LEMMA_2 = Statement(
     restricted_by=(REAL_LINE,),
 )
 
+ANY = "of any two shifts on the same side, as the property is usually defined"
+NULL = "of a shift and the null, which the tests r and r' compare"
 _PAIRS = [
-    item | {"mechanism": mechanism, "rate": rate, "s": s, "t": t}
+    item | {"mechanism": mechanism, "rate": rate, "s": s, "t": t, "reading": NULL if s == 0.0 else ANY}
     for mechanism, rate in (("Laplace", 1.0), ("Gaussian", 1.0), ("sub-sampled Gaussian", 0.3))
     for s, t in ((0.0, 1.0), (0.5, 1.0), (0.125, 0.25))
     for item in points(delta=DELTAS)
 ]
+LEMMA_3_CONTROL = rf.Control(
+    _PAIRS[13],
+    truth=lambda factor, mechanism, delta, rate, s, t: falls(mechanism, delta, rate, s, t, factor),
+)
 LEMMA_3 = Statement(
     name="kaissis-lemma-3",
     uses=("kaissis-lemma-2",),
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
-    fails="Between two shifts of the same sign the ratio of sub-sampled densities is not monotone: far on the side of the null it is 1, and on the way to the shifts the smaller gains first; against the null it rises throughout.",
+    fails="Between two shifts of the same sign the ratio of sub-sampled densities is not monotone: far on the side of the null it is 1, and on the way to the shifts the smaller gains first. Against the null, which is all that the tests r and r' need, it rises throughout, so that they are uniformly most powerful, as the lemma says.",
     instead="against the null, at rates in (0, 1)",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={
@@ -186,16 +205,24 @@ LEMMA_3 = Statement(
         "rate": RATE,
         "s": rf.Real(-1.0, 1.0, meaning="first shift over Delta"),
         "t": rf.Real(-1.0, 1.0, meaning="second shift over Delta"),
+        "reading": rf.Choice(ANY, NULL),
     },
-    where=lambda s, t: s < t and s * t >= 0.0,
+    where=lambda s, t, reading: s < t and (s * t > 0.0 if reading == ANY else s * t == 0.0),
     claimed=lambda: 0.0,
     truth=lambda mechanism, delta, rate, s, t: falls(mechanism, delta, rate, s, t),
     points=[
         *_PAIRS,
         # From hunts.
-        {"mechanism": "sub-sampled Gaussian", "delta": 20.0, "rate": 0.5, "s": -1.0, "t": -0.6},
+        {
+            "mechanism": "sub-sampled Gaussian",
+            "delta": 20.0,
+            "rate": 0.5,
+            "s": -1.0,
+            "t": -0.6,
+            "reading": ANY,
+        },
     ],
-    control=rf.Control(_PAIRS[13], truth=lambda factor, **at: falls(width=factor, **at)),
+    control=LEMMA_3_CONTROL,
     quote=rf.Quote(
         "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio "
         "property (MLRP). The Laplace Mechanism (LM), Gaussian Mechanism (GM) and the Poisson-Subsampled Gaussian Mechanism "
@@ -221,17 +248,20 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
     says="Laplace and Gaussian mechanisms have the monotone likelihood ratio property between any two shifts s < t; with a sampling rate p, 0 < p < 1, "
     "they have it where s <= 0 <= t, and between no two shifts of the same sign; s = 0 is what the one-sided tests need to be uniformly most powerful against a "
     "simple null. The power of z > c rises with the shift up to Delta.",
-    domain={"mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", "sub-sampled Laplace")},
+    domain={
+        "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", "sub-sampled Laplace"),
+        "reading": rf.Fixed(ANY),
+    },
     where=lambda mechanism, rate, s, t: (
         s < t and (s <= 0.0 <= t or rate == 1.0 or not mechanism.startswith(SUBSAMPLED))
     ),
     points=[
-        *(single for single in _PAIRS if single["s"] == 0.0 or single["rate"] == 1.0),
+        *(single | {"reading": ANY} for single in _PAIRS if single["s"] == 0.0 or single["rate"] == 1.0),
         *points(mechanism=("sub-sampled Laplace",), delta=(1.0,), rate=(0.3,), s=(-1.0, -0.3, 0.0), t=(1.0,)),
         *points(mechanism=("sub-sampled Gaussian",), delta=(3.0,), rate=(0.01,), s=(-1.0, 0.0), t=(1.0,)),
         *points(mechanism=("Laplace", "Gaussian"), delta=(2.0,), rate=(1.0,), s=(-0.7,), t=(0.2, -0.1)),
     ],
-    control=LEMMA_3.control,
+    control=replace(LEMMA_3_CONTROL, at=_PAIRS[13] | {"reading": ANY}),
     derivation=(
         "Both noises have a density e^-h with h convex and even. For s < t, d/dz log f(z - t)/f(z - s) = h'(z - s) - h'(z - t) >= 0. "
         "With a coin of probability p the ratio of t to the null is (1-p) + p exp(h(z) - h(z - t)), which rises with z for every t > 0: "
