@@ -176,7 +176,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-alg-3": ([0, 1, 3, -5], []),
     "azize-alg-4": ([0], []),
     "azize-alg-4-estimated": ([2, 3, 5, 6], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
-    "izzo-cor-10": ([46, 51, 57, 60, 67, 68, 69, 70, 71, 75], [0, 16, 45, 50, 56, 59]),
+    "izzo-cor-10": ([46, 51, 57, 59, 61, 68, 69, 70, 71, 72, 76], [0, 16, 45, 50, 56, 60]),
     "kaissis-thm-3": ([{"reading": HELD_PROBITS, "part": "j"}], [{"reading": HELD, "what": N}]),
     "kaissis-audit-symmetric": ([{"part": "jinv", "alpha": 0.15}], [{"reading": audits.TREND}]),
     "leemann-most-powerful": ([{"reading": mip.PAIR}], [{"reading": mip.ALONE}]),

@@ -200,20 +200,14 @@ def rates_again(algorithm: str, n: int, k: int, keep: float, **at: Any) -> Repli
 
 def literal_sensitivity(reading: str, n: int) -> Replication:
     """Proposition 11: every half and every adjacent pair, literally, in Python numbers; of many records by the least sum, which bounds 1/sum."""
-    what = "log2(1/sensitivity)"
+    what, promised = "minus the sensitivity", -(2.0 ** (n / 3)) / 4.0
     if n > LITERAL:
         if reading != "text":
             raise ValueError(f"n is {n}; halves of more than {LITERAL} records are not enumerated")
         # Without x_last a half has a sum of at least 2^(n/2) - 1; with it at least C(n, n/2)^(1/2), which the exponent +1/2 makes large.
-        least = 0.5 * log2(comb(n, n // 2))
-        least = min(least, n // 2 - 0.01)
-        return Replication(
-            least,
-            least,
-            inf,
-            what,
-            "the least sum of a half, by hand: all 1/sum lie between 0 and its inverse",
-        )
+        most = 2.0 ** -min(0.5 * log2(comb(n, n // 2)), n // 2 - 0.01)
+        how = "the least sum of a half, by hand: all 1/sum lie between 0 and its inverse"
+        return Replication(-most, -most, 0.0, what, how, promised, one_sided=True)
     records = [2.0**i for i in range(n - 1)] + [
         comb(n, n // 2) ** (0.5 if reading == "text" else -0.5) - (2 ** (n // 2 - 1) - 1)
     ]
@@ -224,9 +218,8 @@ def literal_sensitivity(reading: str, n: int) -> Replication:
         for i in s
         for j in set(range(n)) - set(s)
     )
-    return Replication(
-        *near(-log2(largest)), what=what, how="literal enumeration of all halves and neighbours"
-    )
+    how = "literal enumeration of all halves and neighbours"
+    return Replication(*near(-largest), what, how, promised, one_sided=True)
 
 
 def three_points(k: float, t: float, sigma: float) -> Replication:

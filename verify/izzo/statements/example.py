@@ -46,7 +46,7 @@ DATASET = Statement(
     name="izzo-prop-11-dataset",
     formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{n / 2}^{1/2} - \sum_{i \le n / 2 - 2} 2^i",
     says=_SAYS + "C(n, n/2)^(1/2) - sum_{i <= n/2 - 2} 2^i, as section 4 gives the data set.",
-    fails="The last record of the set is printed otherwise than in the proof, and with it the sensitivity does not grow as stated.",
+    fails="The last record of the set is printed otherwise than in the proof, and with it the sensitivity does not grow as stated. Proposition 11 and figure 1 have the set of the proof, and stand.",
     instead="the set of the proof",
     source="Izzo et al., section 4, after proposition 11",
     kind=rf.Bound(),

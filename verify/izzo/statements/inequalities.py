@@ -55,7 +55,7 @@ LEMMA_13 = Statement(
     name="izzo-lemma-13",
     formula=r"E \lVert X - E X \rVert^2 \le \sigma^k \Rightarrow P(\lVert X - E X \rVert > t \sigma) \le t^{-k}",
     says="If E||X - EX||^2 <= sigma^k then P(||X - EX|| > t sigma) <= 1/t^k for any t > 0.",
-    fails="The premise has the exponent 2 where the proof uses k: a bounded variance bounds no higher moment.",
+    fails="The premise has the exponent 2 where the proof uses k: a bounded variance bounds no higher moment. Theorem 9 names the M-th moment itself, and is not touched.",
     instead="exponent k",
     kind=rf.Bound(unit="probability"),
     domain={
