@@ -303,7 +303,7 @@ class InvertedLaw(AbstractScoreLaw):
         mean = self.transform.mean[0]
         probit = np.where(log_fpr <= -np.log(2.0), -ndtri_exp(log_fpr), ndtri_exp(log_rest))
         u = self.saddlepoints.guess(probit, 0)
-        density = np.full(u.shape, -np.inf)
+        density, open_ = np.full(u.shape, -np.inf), np.ones(u.shape, bool)
         for _ in range(_NEWTON):
             step = np.zeros_like(u)
             for index, where in self._lines(u, 0):

@@ -15,7 +15,7 @@ from mipsim.exact.derived_laws import MixedLaw, mixed_with_out
 from mipsim.exact.gaussian import NormalLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.noise_transform import NoiseTail, score_noise
-from mipsim.exact.noisy import MOST_SUMMED, NoisyAtomsLaw, NoisyLatticeLaw
+from mipsim.exact.noisy import NoisyAtomsLaw
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rounding import exact_dot, precise_dot
 from mipsim.exact.rows import row_of
@@ -25,7 +25,7 @@ from mipsim.forms.score import line_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 _GOOD = 1e-9  # a bound so small needs no second route
-_MOST_CELLS = 2**14  # lattice steps under the noise; a threshold costs twice as many tails
+_FEW, _MOST_SUMMED = 2**8, 2**12  # atoms: a sum over so many is the quicker, and over more takes too long
 
 
 def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
@@ -78,7 +78,7 @@ def linear_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     elif not noise.error and all(isinstance(part, NormalRow) for part in (row, *noise.parts)):
         law = _normal(transform)
     else:
-        law = _few_atoms(transform, target_terms, noise.tail) or _best_inversion(transform, noise.tail)
+        law = _inverted(transform, target_terms, noise.tail)
     return mixed_with_out(law, mean.inclusion)
 
 
@@ -89,26 +89,16 @@ def _normal(transform: RowsTransform) -> NormalLaw:
     return NormalLaw(transform.mean, sd, transform.shift + 0.5 * doubt * float(sd.max()))
 
 
-def _few_atoms(
+def _inverted(
     transform: RowsTransform, target_terms: np.ndarray, noise: NoiseTail | None
-) -> AbstractScoreLaw | None:
-    if transform.noise and noise is None:
-        return None
-    tables = transform.row.tables(transform.rows, target_terms)
+) -> AbstractScoreLaw:
+    """By a sum over atoms where there are few; else by inversion, unless noise is so fine, or has such a kink, that this knows little."""
+    inversion = InvertedLaw(transform)
+    known = not transform.noise or noise is not None
+    tables = transform.row.tables(transform.rows, target_terms) if known else None
     law = None if tables is None else convolve(tables, transform.offset)
-    if law is None or noise is None:
-        return law
-    return NoisyAtomsLaw(law, noise) if law.score.size <= MOST_SUMMED else None
-
-
-def _best_inversion(transform: RowsTransform, noise: NoiseTail | None) -> AbstractScoreLaw:
-    """By inversion; where noise is finer than the lattice of the rows its transform is long, and the lattice's own law serves."""
-    law = InvertedLaw(transform)
-    if noise is None or transform.row.step is None or law.error_bound <= _GOOD:
-        return law
-    base = InvertedLaw(replace(transform, noise=()))
-    lattice = base.transform.lattice
-    if lattice is None or noise.spread > _MOST_CELLS * lattice.step:
-        return law
-    other = NoisyLatticeLaw(base, noise)
-    return other if other.error_bound < law.error_bound else law
+    if law is not None and noise is not None:
+        size = law.score.size
+        summed = size <= _FEW or (size <= _MOST_SUMMED and inversion.error_bound > _GOOD)
+        law = NoisyAtomsLaw(law, noise) if summed else None
+    return inversion if law is None else law

@@ -2,21 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from mipsim.exact.atoms import AtomsLaw
-from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.noise_transform import NoiseTail
 from mipsim.exact.rounding import EPS
-from mipsim.exact.transform import Lattice, RowsTransform
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
-MOST_SUMMED = 2**12
-"""The most atoms that are summed individually."""
-
-_LEFT_OUT = 1e-18
 _BLOCK = 2**20  # numbers of a batch: 8 MiB
 
 
@@ -49,73 +42,6 @@ class NoisyAtomsLaw(AbstractScoreLaw):
         used = weights > 0.0
         score, weights = self.atoms.score[used], weights[used]
         return _log_of(lambda x: self.noise.sf(sign * (x - score)) @ weights, threshold, score.size)
-
-
-@dataclass(frozen=True)
-class NoisyLatticeLaw(AbstractScoreLaw):
-    """P(S > x) = E P(A > x - noise): an average, over the noise, of tails of a score A on a lattice.
-
-    With lattice points a_k it is sum_k P(A > a_k) P(x - a_{k + 1} <= noise < x - a_k). Its error is at most that of A's law,
-    plus the weight of the noise that is left out. For noise of up to some steps.
-
-    >>> from mipsim.exact.discrete_rows import BernoulliRow
-    >>> from mipsim.exact.transform import RowsTransform
-    >>> base = InvertedLaw(RowsTransform(BernoulliRow(np.ones(30), np.full(30, 0.5)), 100, 15.0, 30.0, 0.0))
-    >>> law = NoisyLatticeLaw(base, NoiseTail(0.0, np.array([0.1])))
-    >>> print(law.sf(1500.0, inside=False).round(9), law.error_bound < 1e-10)  # by symmetry
-    0.5 True
-    """
-
-    base: InvertedLaw  # the law of A by inversion, on a lattice
-    noise: NoiseTail
-
-    def threshold_at(self, alpha: object) -> np.ndarray:
-        a = np.asarray(alpha, float)
-        inner = a[(a > 0.0) & (a < 1.0)]
-        levels = [0.5 * inner.min(), 0.5 + 0.5 * inner.max()] if inner.size else [0.4, 0.6]
-        ends = self.base.threshold_at(np.array(levels))
-        reach = self.noise.spread + self._lattice.step
-        return continuous_threshold(self, a, float(ends[1]) - reach, float(ends[0]) + reach)
-
-    @property
-    def error_bound(self) -> float:
-        """That of the lattice law and of the cells' probabilities, rounding of x - a_k included, and what is left out."""
-        own = 2.0 * float(self.noise.sf(np.array([(self._cells - 1) * self._lattice.step]))[0])
-        at = self.base.transform
-        size = float(np.abs(at.mean).max() + np.abs(self._lattice.anchor).max())
-        if isinstance(at, RowsTransform):  # what the anchor was before its parts cancelled
-            size += abs(at.offset) + at.rows * abs(at.row.base) + abs(at.target)
-        moved = 8.0 * EPS * (size + self.noise.spread) * self.noise.density
-        # Errors at the cells' ends are summed by parts, with weights P(A = a_k).
-        ends = 2.0 * (self.noise.error_bound + moved)
-        return min(1.0, self.base.error_bound + own + 4.0 * EPS * self._cells + ends)
-
-    @property
-    def _lattice(self) -> Lattice:
-        lattice = self.base.transform.lattice
-        assert lattice is not None
-        return lattice
-
-    @cached_property
-    def _cells(self) -> int:
-        """So many that the noise beyond is less than the law of A is known to; its spread would be twenty times as far."""
-        most = int(np.ceil(self.noise.spread / self._lattice.step)) + 1
-        return 1 + int(np.argmax(self.noise.sf(self._lattice.step * np.arange(most)) <= _LEFT_OUT))
-
-    def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
-        step, anchor, sf = self._lattice.step, self._lattice.anchor[int(inside)], self.noise.sf
-        offsets = np.arange(-self._cells, self._cells + 1)
-
-        def probability(x: np.ndarray) -> np.ndarray:
-            k = np.floor((x - anchor) / step) + offsets
-            points, place = np.unique(k, return_inverse=True)
-            tail = np.exp(self.base.log_tail(anchor + step * points, inside=inside, upper=upper))
-            # Cell k: the noise lies in [x - a_{k + 1}, x - a_k); the tail that is small gives the difference.
-            near, far = x - (anchor + step * (k + 1.0)), x - (anchor + step * k)
-            cell = np.where(near >= 0.0, sf(near) - sf(far), sf(-far) - sf(-near))
-            return (np.maximum(cell, 0.0) * tail[place.reshape(k.shape)]).sum(axis=1)
-
-        return _log_of(probability, threshold, offsets.size)
 
 
 def _log_of(probability: Callable[[np.ndarray], np.ndarray], x: Thresholds, width: int) -> np.ndarray:

@@ -67,7 +67,7 @@ def by_inversion(
     data: mi.AbstractDistribution, n: int, target: list[float], w: list[float]
 ) -> AbstractScoreLaw | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mipsim.exact.linear._few_atoms", lambda *_: None)
+        patch.setattr("mipsim.exact.linear.convolve", lambda *_: None)
         result = linear_law(problem(data, n, target, w))
     return result if isinstance(result, InvertedLaw) and result.transform.lattice is not None else None
 
