@@ -176,6 +176,7 @@ OF_NUMBERS: Calls = [
         mi.find_noise_multiplier_for_epsilon_delta,
         {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},
     ),
+    (mi.matrix_mechanism, {"matrix": np.eye(2), "noise_multiplier": 1.0, "period": 1, "sampling_rate": 0.5}),
     (mi.Gaussian, {"mean": np.zeros(2), "cov": np.eye(2)}),
     (mi.Bernoulli, {"p": [0.3, 0.6]}),
     (mi.Empirical, {"records": ROWS}),

@@ -16,6 +16,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
+from mipsim.tradeoff.matrices import matrix_mechanism
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import (
     dpsgd,
@@ -63,4 +64,5 @@ __all__ = [
     "find_noise_multiplier_for_err_rates",
     "find_noise_multiplier_for_mu",
     "find_noise_multiplier_for_tpr_at_fpr",
+    "matrix_mechanism",
 ]

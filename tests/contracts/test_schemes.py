@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 import mipsim as mi
 from mipsim.tradeoff.schemes import SCHEMES, Scheme
+from tests.bound_holds import holds
 
 Shares = dict[float, float]
 WIDE = 1e-5  # relative, of what is composed
@@ -31,11 +32,12 @@ def composed(s: float, epsilon: float, steps: int, inside: Shares, out: Shares) 
         return np.log(mixed(inside, norm.pdf, y)) - np.log(mixed(out, norm.pdf, y))
 
     left, weight = np.array([epsilon]), np.ones(1)
-    y = np.linspace(-9.0, 9.0, 2881 if steps == 2 else 361)
+    least, most = (pick([*inside, *out]) for pick in (min, max))
+    y = np.linspace(least - 7.0 * s, most + 7.0 * s, 2881 if steps == 2 else 361)
     for _ in range(steps - 1):
         left = (left[:, None] - loss(y)).ravel()
         weight = (weight[:, None] * mixed(inside, norm.pdf, y) * (y[1] - y[0])).ravel()
-    low, high = np.full(left.shape, -20.0), np.full(left.shape, 20.0)
+    low, high = np.full(left.shape, least - 20.0 * s), np.full(left.shape, most + 20.0 * s)
     for _ in range(50):
         middle = 0.5 * (low + high)
         below = loss(middle) < left
@@ -123,6 +125,36 @@ def test_a_scheme_is_accounted_by_its_formula(row: Row) -> None:
 
 def test_every_scheme_has_a_row() -> None:
     assert {row.sampling for row in ROWS} == set(SCHEMES)
+
+
+BANDED = 2.0 * np.eye(5) + 1.5 * np.eye(5, k=-1)  # columns of norm 2.5, the last of norm 2
+TREE = np.vstack([np.eye(4), np.kron(np.eye(2), np.ones(2)), np.ones(4)])
+MATRICES: list[tuple[Any, int | None, float, Callable[[float, float], float]]] = [
+    # matrix, period, rate, delta; what a record of constant contributions adds to the rows is the sum of its columns
+    (np.tri(4), None, 1.0, of(1, {2.0: 1.0}, ALONE)),
+    (TREE, None, 1.0, of(1, {3.0**0.5: 1.0}, ALONE)),
+    (np.tri(4), 2, 1.0, of(1, {float(np.linalg.norm([1, 1, 2, 2])): 1.0}, ALONE)),
+    (BANDED[:, :4], 2, 0.5, of(2, {0.0: 0.5, 2.5: 0.5}, ALONE)),
+]
+
+
+@pytest.mark.parametrize(("matrix", "period", "rate", "formula"), MATRICES)
+def test_a_matrix_mechanism_has_the_norm_of_its_columns(
+    matrix: Any, period: Any, rate: float, formula: Any
+) -> None:
+    def ends(noise: float) -> tuple[float, float]:
+        return mi.matrix_mechanism(matrix, noise, period, rate, neighbours="remove").delta_bounds(0.3)
+
+    truth = formula(3.0, 0.3)
+    holds(ends(3.0), truth, slack=1e-6 * truth)
+    for noise in (0.97 * 3.0, 1.03 * 3.0):
+        low, high = ends(noise)
+        assert not low <= truth <= high
+
+
+def test_coins_need_columns_without_a_common_row() -> None:
+    with pytest.raises(ValueError, match="matrix has columns 2 apart with a common row"):
+        mi.matrix_mechanism(np.tri(4), 1.0, 2, 0.5)
 
 
 @pytest.mark.parametrize("function", [{}, {"step": None}, {"step": "poisson"}, {"step": max, "epochs": max}])
