@@ -156,8 +156,9 @@ ALSO: dict[str, set[str]] = {
     "values": {*PLAIN, "a ragged list", "a list with such a number"}, "skewness": {"NaN", "infinity"}, "claim": {"NaN", "infinity"},
     "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
     **{key: {"infinity"} for key in ("x", "thresholds", "moment", "value", "high", "clip")},
+    "shape": {"an empty list", "infinity"},
     **{key: {"an array of no sides"} for key in ("mean", "cov", "scale", "p", "low")},
-    **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "shape", "hidden", "count")},
+    **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
 

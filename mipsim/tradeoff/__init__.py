@@ -28,8 +28,10 @@ from mipsim.tradeoff.noise_multiplier import (
 )
 from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.privacy_filter import PrivacyFilter
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.selection import best_of_runs
 
 __all__ = [
     "AbstractTradeOff",
@@ -50,10 +52,12 @@ __all__ = [
     "MixtureTradeOff",
     "NoncentralChiSquareTradeOff",
     "PiecewiseLinearTradeOff",
+    "PrivacyFilter",
     "PrivacyLossDistribution",
     "SampledTradeOff",
     "Vertices",
     "account",
+    "best_of_runs",
     "bounds_from_rates",
     "calibrate",
     "compose",

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from mipsim._validation import member, number, whole
-from mipsim._words import kind_of
-from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import MOST_STEPS
-from mipsim.tradeoff.gaussian import GaussianTradeOff
-
-_ROUNDED = 1e-13  # relative: what may be spent by rounding
 
 
 class PrivacyFilter:
@@ -34,22 +27,25 @@ class PrivacyFilter:
     Raises:
         ValueError: if both or none is given, or a number is outside its range.
 
-    Source: Smith and Thakurta (2022), "Fully adaptive composition for Gaussian differential privacy", theorem 1; Feldman and Zrnic (2021),
-    "Individual privacy accounting via a Renyi filter", theorem 4.3, at all orders at once.
+    Source: Smith and Thakurta (2022), "Fully adaptive composition for Gaussian differential privacy"; Feldman and Zrnic (2021),
+    "Individual privacy accounting via a Renyi filter", whose filter is taken at every order with the same rho.
 
     Examples:
         >>> import mipsim as mi
         >>> budget = mi.PrivacyFilter(mu=1.0)
         >>> [budget.step(mi.GaussianTradeOff(mu)) for mu in (0.6, 0.9, 0.8)]  # a step that does not fit is not spent
         [True, False, True]
-        >>> budget.fits(mi.GaussianTradeOff(0.1)), budget.promise
-        (False, GaussianTradeOff(mu=1.0))
+        >>> budget.fits(mi.GaussianTradeOff(0.1))
+        False
     """
 
     def __init__(self, *, mu: float | None = None, rho: float | None = None) -> None:
         if (mu is None) == (rho is None):
-            raise ValueError(f"mu and rho are {'both missing' if mu is None else 'both given'}; give exactly 1 of them")
-        self.name, self.budget = ("mu", number("mu", mu, 0.0, 1e100, low_open=True)) if rho is None else ("rho", number("rho", rho, 0.0, 1e100, low_open=True))
+            raise ValueError(
+                f"mu and rho are {'both missing' if mu is None else 'both given'}; give exactly 1 of them"
+            )
+        self.name, given = ("mu", mu) if rho is None else ("rho", rho)
+        self.budget = number(self.name, given, 0.0, 1e100, low_open=True)
         self.spent = 0.0
 
     def cost(self, curve: AbstractTradeOff, copies: int = 1) -> float:
@@ -60,7 +56,9 @@ class PrivacyFilter:
             >>> mi.PrivacyFilter(rho=1.0).cost(mi.GaussianTradeOff(0.5), 4)
             0.5
         """
-        step = member("curve", curve, AbstractTradeOff, "a trade-off function known by a formula or an exact law")
+        step = member(
+            "curve", curve, AbstractTradeOff, "a trade-off function known by a formula or an exact law"
+        )
         count = whole("copies", copies, 1, MOST_STEPS)
         if self.name == "mu":
             return count * step.least_mu_bounds()[1] ** 2
@@ -69,7 +67,7 @@ class PrivacyFilter:
     def fits(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; nothing is spent."""
         most = self.budget**2 if self.name == "mu" else self.budget
-        return self.spent + self.cost(curve, copies) <= most * (1.0 + _ROUNDED)
+        return self.spent + self.cost(curve, copies) <= most
 
     def step(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; if they may, they are spent, and must be taken or are lost."""
@@ -77,10 +75,3 @@ class PrivacyFilter:
             return False
         self.spent += self.cost(curve, copies)
         return True
-
-    @property
-    def promise(self) -> AbstractTradeOff:
-        """The curve that all steps together keep, whatever was chosen: G_mu; raises ValueError for a budget in rho, which is no curve."""
-        if self.name == "mu":
-            return GaussianTradeOff(self.budget)
-        raise ValueError("rho promises Renyi divergences, not a curve; epsilon_bounds has what follows")
