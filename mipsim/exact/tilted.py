@@ -384,5 +384,17 @@ def _side(
     relative += tilt * law.slack + EPS * (8.0 * tilt * reach + 4.0 * law.atoms.size)
     relative += 4.0 * EPS * (abs(log_mgf) + tilt * abs(x))
     return _Side(
-        upper, theta, x, log_mgf - theta * x, relative, lost, grid, low, high, law.atoms, mass, heavy, law.slack
+        upper,
+        theta,
+        x,
+        log_mgf - theta * x,
+        relative,
+        lost,
+        grid,
+        low,
+        high,
+        law.atoms,
+        mass,
+        heavy,
+        law.slack,
     )

@@ -378,6 +378,10 @@ def _normalised(
             raise ValueError(
                 f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
             )
+        if neighbours == "replace":
+            raise ValueError(
+                "normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove"
+            )
         curves = [divisors.of_batch(*part, size) for part in parts]
         if neighbours == "add":
             curves = [curve.inverse() for curve in curves]

@@ -13,8 +13,10 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
+from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.schemes import NEIGHBOURS
 
@@ -57,7 +59,7 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
     if name not in _READERS:
         known = ", ".join(sorted(name.removesuffix("DpEvent") for name in _READERS))
         raise ValueError(
-            f"noise_multiplier is the event {kind_of(event)}, of which no curve is proven here; known are {known}"
+            f"noise_multiplier is the event {kind_of(event)}, of no proven curve: known are {known}"
         )
     allowed, read = _READERS[name]
     if neighbours not in allowed:
@@ -112,6 +114,15 @@ def _self_composed(event: Any, neighbours: str) -> AbstractTradeOff:
 
 def _poisson(event: Any, neighbours: str) -> AbstractTradeOff:
     p = number("sampling_probability of the event", event.sampling_probability, 0.0, 1.0)
+    if (
+        neighbours == "replace"
+    ):  # what the other record adds depends on the sample too: known for a Gaussian sum
+        name = type(event.event).__name__
+        if name != "GaussianDpEvent":
+            raise ValueError(
+                f"neighbours is 'replace' with Poisson samples of the event {name}; proven is GaussianDpEvent"
+            )
+        return dpsgd(event.event.noise_multiplier, p, neighbours="replace")
     inner = curve_of_event(event.event, neighbours)
     return MixtureTradeOff(inner, p) if p < 1.0 else inner
 
@@ -120,10 +131,12 @@ def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
     n = whole("source_dataset_size of the event", event.source_dataset_size, 1)
     size = whole("sample_size of the event", event.sample_size, 0, n)
     inner = curve_of_event(event.event, neighbours)
-    if size == n:
-        return inner
-    part = MixtureTradeOff(inner, size / n)  # the steps of each direction may be mixed
-    return convex_hull(part, part.inverse())
+    part = MixtureTradeOff(inner, size / n)
+    return inner if size == n else convex_hull(part, part.inverse())
+
+
+def _mixture(event: Any, neighbours: str) -> AbstractTradeOff:
+    return GaussianMixtureTradeOff(event.sensitivities, event.sampling_probs, event.standard_deviation)
 
 
 def _tree(event: Any, neighbours: str) -> AbstractTradeOff:
@@ -142,7 +155,8 @@ _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "RandomizedResponseDpEvent": (_REPLACED, _randomised_response),
     "ComposedDpEvent": (NEIGHBOURS, _composed),
     "SelfComposedDpEvent": (NEIGHBOURS, _self_composed),
-    "PoissonSampledDpEvent": (_SUMMED, _poisson),
+    "MixtureOfGaussiansDpEvent": (_SUMMED, _mixture),
+    "PoissonSampledDpEvent": (NEIGHBOURS, _poisson),
     "SampledWithoutReplacementDpEvent": (_REPLACED, _fixed_size),
     "SingleEpochTreeAggregationDpEvent": (_SUMMED, _tree),
 }

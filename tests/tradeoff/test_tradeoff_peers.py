@@ -70,6 +70,8 @@ def events() -> list[tuple[Any, str, float, Any]]:
         (dp.PoissonSampledDpEvent(0.3, dp.LaplaceDpEvent(0.5)), "add_or_remove", 1e-3, None),
         (dp.ComposedDpEvent([sampled, dp.NoOpDpEvent(), dp.SelfComposedDpEvent(dp.GaussianDpEvent(9.0), 3)]), "add_or_remove", 2e-3, None),
         (dp.ComposedDpEvent([dp.RandomizedResponseDpEvent(0.6, 5)] * 7), "replace", 1e-3, None),  # its PLDs compose a repeated response once (0.6.0)
+        (dp.SelfComposedDpEvent(dp.dp_event.MixtureOfGaussiansDpEvent(1.5, [0.0, 1.0, 2.0], [0.81, 0.18, 0.01]), 20), "add_or_remove", 1e-3, None),
+        (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", 1e-3, None),
         (dp.SelfComposedDpEvent(fixed[0], 30), "replace", 0.6, dp.SelfComposedDpEvent(fixed[1], 30)),
         (dp.SingleEpochTreeAggregationDpEvent(2.0, [7, 8, 3]), "remove", 0.2, None),
     ]  # fmt: skip
@@ -94,7 +96,7 @@ def test_dp_accounting_on_its_events() -> None:
         more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
     with pytest.raises(
-        ValueError, match="is the event SampledWithReplacementDpEvent, of which no curve is proven"
+        ValueError, match="is the event SampledWithReplacementDpEvent, of no proven curve"
     ):
         mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
     with pytest.raises(ValueError, match="'add_or_remove' with the event SampledWithoutReplacementDpEvent"):
