@@ -103,7 +103,9 @@ def _between(page: str, name: str, text: str) -> str:
 def _table(paper: str, stored: Rows) -> str:
     # A title names the authors of a paper's table, and the number where its words stand; beyond the papers each has its source and its words.
     field = paper == "field"
+    had = statement.at_hand(f"{paper}-")
     lines = [
+        *([had, ""] if had else []),
         f"These stand: {', '.join(f'`{name}`' for name in _printed(paper) if name not in stored)}.",
         "",
         f"| statement | class |{' claim |' * field} why it fails | a counterexample | what holds |",

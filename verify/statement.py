@@ -12,7 +12,7 @@ from mipsim import referee as rf
 Counts = tuple[int, int, int]
 """Numbers at the scales quick, standard and full."""
 PAPERS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("papers.toml").read_text("utf-8"))
-"""The first word of a statement's name -> authors, title and address of the paper that it belongs to."""
+"""The first word of a statement's name -> authors, title and address of the paper that it belongs to, and what was at hand of it."""
 NUMBERED = {"thm": "theorem", "lemma": "lemma", "cor": "corollary", "prop": "proposition", "rem": "remark", "alg": "algorithm", "eq": "equation"}  # fmt: skip
 
 
@@ -51,6 +51,15 @@ class Statement(rf.Statement):
             "needs": {},
         }
         return super().corrected(**(usual | changes))  # pyright: ignore[reportReturnType]
+
+
+def at_hand(name: str) -> str:
+    """What was at hand of the paper that a statement belongs to, in a sentence; "" where all was.
+    >>> at_hand("leemann-thm-5.1"), at_hand("izzo-thm-8")
+    ('At hand: the paper without its appendices.', '')
+    """
+    had = PAPERS.get(name.partition("-")[0], {}).get("at_hand", "")
+    return f"At hand: {had}." if had else ""
 
 
 def source_of(name: str) -> str:

@@ -19,6 +19,7 @@ from mipsim.referee.reporting.wording import claimed_and_true, paragraphs, param
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.register import group_of
+from verify.statement import at_hand
 
 HEAD = """# Findings
 
@@ -87,7 +88,7 @@ def standing(outcome: Outcome) -> str:
     lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
     if statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
-    return "\n".join([*lines, f"Source: {_line(statement.source)}.", ""])
+    return "\n".join([*lines, f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""])
 
 
 def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str) -> str:
@@ -114,7 +115,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         lines += [f"**What holds**: {_line(statement.instead)}.", ""]
     own = f" At the source's own settings: {outcome.own_settings}." if outcome.own_settings else ""
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.{own}", ""]
-    lines += [f"Source: {_line(statement.source)}.", ""]
+    lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
     for words, reason in statement.not_judged.items():
         judged += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
