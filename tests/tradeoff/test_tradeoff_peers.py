@@ -95,9 +95,7 @@ def test_dp_accounting_on_its_events() -> None:
         with_more = dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)])
         more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
-    with pytest.raises(
-        ValueError, match="is the event SampledWithReplacementDpEvent, of no proven curve"
-    ):
+    with pytest.raises(ValueError, match="is the event SampledWithReplacementDpEvent, of no proven curve"):
         mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
     with pytest.raises(ValueError, match="'add_or_remove' with the event SampledWithoutReplacementDpEvent"):
         mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))

@@ -23,7 +23,6 @@ SETTINGS: tuple[tuple[float, float, int, float], ...] = (
     (1.0, 0.5, 20, 1e-5),
 )
 """DP-SGD with Poisson samples: noise multiplier, sampling rate, steps, delta."""
-_BOTH = {"neighbours": "add_or_remove"}
 
 
 def held(name: str, settings: Iterable[Any], tool: Callable[..., float], truth: Callable[..., tuple[float, float]]) -> dict[str, Case]:  # fmt: skip
@@ -43,7 +42,7 @@ def poisson_epsilon(tool: Callable[[float, float, int, float], float]) -> dict[s
     """
     return held(
         "sigma={:g}, q={:g}, T={}, delta={:g}", SETTINGS, tool,
-        lambda sigma, rate, steps, delta: mi.dpsgd(sigma, rate, steps, **_BOTH).epsilon_bounds(delta),
+        lambda sigma, rate, steps, delta: mi.dpsgd(sigma, rate, steps).epsilon_bounds(delta),
     )  # fmt: skip
 
 
@@ -202,7 +201,7 @@ RISKCAL = (
         held(
             "sigma={:g}, q={:g}, T={}, alpha=0.1, grid_step={:g}", (*((*at[:3], 1e-4) for at in SETTINGS), (0.5, 0.001, 2000, 2e-5)),
             lambda *at: _riskcal("get_beta_for_dpsgd", *at[:3], 0.1, grid_step=at[3]),
-            lambda *at: mi.dpsgd(*at[:3], **_BOTH).beta_bounds(0.1),
+            lambda *at: mi.dpsgd(*at[:3]).beta_bounds(0.1),
         ),
         "lower", repaired="the same in the main of 13 March 2026, commit 108104a",
         restricted_by="The second half defines what the analysis module is given; no line says outright that beta is never too high. At the "
@@ -300,7 +299,7 @@ PATTERN = trial(
     "The epsilon of the accountant for noise multiplier sigma, rate q and T steps.", "common practice; no tool is meant",
     held(
         "n={}, q=0.01, sigma=1, d={}, T=1", ((1000, 1000), (1000, 2000)),
-        lambda n, d: mi.dpsgd(1.0, 0.01, 1, **_BOTH).epsilon(1e-5),
+        lambda n, d: mi.dpsgd(1.0, 0.01, 1).epsilon(1e-5),
         lambda n, d: (normalised_noise(n, 0.01, 1.0, d), math.inf),
     ),
     tool="a pattern of training code", by_formula=True,
