@@ -209,6 +209,8 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
     def _sure_mass(self, *, inside: bool = True) -> SureMass:
         """Bounds of the probability of outputs that only the world "in" has, the TPR at FPR 0; or of those of "out"."""
         curve = self if inside else self.inverse()
+        if curve.largest_loss_bounds()[1] < math.inf:
+            return 0.0, 0.0
         start = curve.enclosure(np.array([-np.inf]))
         low, high = plain_rates(start.log_tpr_low, start.log_tpr_high)
         return float(np.nan_to_num(low[0])), float(np.nan_to_num(high[0], nan=1.0))

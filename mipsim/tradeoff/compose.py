@@ -463,9 +463,10 @@ class ComposedTradeOff(AbstractTradeOff):
         """Where the bounds of log delta fall to two values: a loss at which the lower is above `log_delta`, or 0, and a loss at which the
         upper is not above `least`.
         """
-        low, high, scale, roots, ends = 0.0, math.inf, 1e-3 * max(1.0, near), [near], [0.0]
+        low, high, scale, roots, ends = 0.0, math.inf, 1e-3 * max(1.0, near), [near], [0.0, math.inf]
         for _ in range(40):
-            places = np.unique(np.maximum(np.append(ends, np.add.outer(roots, scale * _AROUND)), 0.0))
+            places = np.append(ends, np.add.outer(roots, scale * _AROUND))
+            places = np.unique(places[(places >= min(ends)) & (places <= max(ends)) & (places < math.inf)])
             first, last = self._known(places)  # many at a time take hardly longer than a single loss
             k = int(np.flatnonzero(first > log_delta).max(initial=-1))
             n = int(np.append(np.flatnonzero(last <= least), places.size)[0])

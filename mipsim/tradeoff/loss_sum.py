@@ -523,8 +523,8 @@ class LossSum:
 
         def tilt(i: int) -> float:
             theta = self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
-            # Where the rest is nothing beside the accuracy, a delta is 1, which a nearer tilt tells too.
-            if needs == "rest":
+            # Where the rest is nothing beside the accuracy, a delta is 1, which a nearer tilt tells too; at the mean of a world it is a half.
+            if needs == "rest" or (theta >= 1.0 if needs == "delta" else theta <= 0.0):
                 return theta
             return (max if needs == "delta" else min)(theta, self._end(accuracy, needs))
 
