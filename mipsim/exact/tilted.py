@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ _RETAINED = 2.0  # deviations on either side of its point in which a tilted law'
 _FAR = 60  # points on either side: beyond lies no rate that float64 knows
 _NODES, _MOST_NODES = 2**14 - 1, 2**18  # frequencies of a bracket: at first, and at most
 _WORK = 2**32  # frequencies times values of tables: some ten seconds
-_THIN = 1e-3  # deviations fall by no more from a point to the next
+_THIN = 0.1  # deviations fall by no more from a point to the next
 _TRIES = 6  # points at which the thresholds of a rate are sought
 _NEWTON = 50  # steps at most; five, but at the end of what is possible
 _NEAR = 0.02  # of a deviation: so near to the point its mean need be
@@ -114,17 +115,25 @@ class TiltedBrackets(AbstractScoreLaw):
     def _point(self, k: int) -> tuple[float, float]:
         """The k-th point and the smaller deviation of the laws that are tilted to it; as far from the last as that had deviations."""
         if k == 0:
-            return float(self.total.mean[0]), float(np.sqrt(min(self._tilt(0, world)[2] for world in (0, 1))))
+            return self._first[0], self._deviation(0, self._first[1])
         if k not in self._points:
             side = 1 if k > 0 else -1
             x, sd = self._point(k - side)
             x += side * sd
             self._points[k] = x, sd  # for the tilts themselves
-            self._points[k] = (
-                x,
-                max(float(np.sqrt(min(self._tilt(k, world)[2] for world in (0, 1)))), _THIN * sd),
-            )
+            self._points[k] = x, max(self._deviation(k, sd), _THIN * sd)
         return self._points[k]
+
+    @cached_property
+    def _first(self) -> tuple[float, float]:
+        """Mean and deviation of the finite scores of the world "out"."""
+        finite, _, _ = self._tilted((0.0, 0.0))
+        return float(finite.mean[0]), float(np.sqrt(finite.variance[0]))
+
+    def _deviation(self, k: int, otherwise: float) -> float:
+        """The smaller of the tilted laws whose mean is at the point: beyond the scores of a world there is none."""
+        spread = float(np.sqrt(min(self._tilt(k, world)[2] for world in (0, 1))))
+        return spread if np.isfinite(spread) else otherwise
 
     def _nearest(self, x: np.ndarray) -> np.ndarray:
         """The point that is nearest to each score in its own deviations; those of an end are for what lies beyond."""
@@ -212,8 +221,10 @@ class TiltedBrackets(AbstractScoreLaw):
         """Esscher's approximation: it only chooses a point."""
         x, _ = self._point(k)
         theta, log_mgf, variance = self._tilt(k, 0)
-        size = abs(theta) * np.sqrt(variance)
+        size = abs(theta) * np.sqrt(variance if np.isfinite(variance) else 0.0)
         tail = float(log_mgf - theta * x + 0.5 * size**2 + log_ndtr(-size))
+        if theta < 0.0:  # of the scores below, beside those of -inf
+            tail = float(np.log(min(self.below[0] + np.exp(tail), 1.0 - 1e-16)))
         return float(np.sign(theta or 1.0) * -ndtri_exp(min(tail, -1e-16)))
 
     def _between(self, k: int, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -283,11 +294,9 @@ class TiltedBrackets(AbstractScoreLaw):
         return result
 
     def _tilt(self, k: int, world: int) -> tuple[float, float, float]:
-        """(theta, K, variance) of the tilt whose mean is the k-th point, as near as there is any."""
+        """(theta, K, variance) of the tilt whose mean is the k-th point; the nearest, with infinite variance, where there is none."""
         if (k, world) not in self._tilts:
-            x, sd = float(self.total.mean[0]), float(np.sqrt(self.total.variance[0]))
-            if k:
-                x, sd = self._points[k]
+            x, sd = self._points[k] if k else self._first
             most = _STEEPEST / max(sd, 1e-300)
             low, high, theta = -most, most, 0.0
             if k:  # from the neighbour, whose mean is a deviation away
@@ -304,7 +313,8 @@ class TiltedBrackets(AbstractScoreLaw):
                     break
                 step = theta + (x - mean) / max(variance, 1e-300)
                 theta = step if low < step < high else 0.5 * (low + high)
-            self._tilts[k, world] = theta, float(logs[world]), variance
+            met = abs(mean - x) <= np.sqrt(variance)
+            self._tilts[k, world] = theta, float(logs[world]), variance if met else np.inf
         return self._tilts[k, world]
 
     def _tilted(
