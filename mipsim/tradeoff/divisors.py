@@ -1,7 +1,7 @@
 """What the divisor of a noisy sum tells: how many records came, or how many there are.
 
 Division by a number that is the same in both worlds tells nothing. Any other scales the noise: in d coordinates its squared norm has a
-relative deviation of (2 / d)^(1/2), so that in large dimensions two divisors are always told apart.
+relative deviation of (2 / d)^(1/2), so that in large dimensions two divisors are always distinguished.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     out, moved = binom.logpmf(sizes, others, q), binom.logpmf(sizes - 1.0, others, q)
     lost = 1e-38  # mass of the sizes that are left out
     with np.errstate(invalid="ignore"):
-        told = moved - out  # -inf where no target can be in the batch, inf where it must
-    finite = told[np.isfinite(told)]
+        shown = moved - out  # -inf where no target can be in the batch, inf where it must
+    finite = shown[np.isfinite(shown)]
     reach = 0.5 * shift**2 + 38.0 * shift + np.abs(finite).max()
     thresholds = np.unique(
         np.concatenate([np.linspace(-reach, reach, _POINTS), np.linspace(-6.0, 6.0, _POINTS)])
@@ -108,7 +108,7 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     rates = []
     for part in np.array_split(thresholds, 64):
         z = (
-            part[:, None] - told
+            part[:, None] - shown
         ) / shift + 0.5 * shift  # where the loss of a target that is in the sample passes it
         fpr, tnr, caught, missed = (
             (np.exp(mass) * ndtr(sign * (z - by))).sum(axis=1)

@@ -53,9 +53,9 @@ def zcdp(curve: AbstractTradeOff) -> Bounds:
     Between two orders D is at most that at the larger, and beyond the largest at most the largest loss. A curve above G_mu has
     at most mu^2 / 2, which sub-sampled Gaussian steps reach at large orders: there p^a times the moment of full steps is a lower bound.
     """
-    one = curve._one_way()
-    if one is not None:  # the worse of two directions, which are mu-GDP for the same mu
-        ends = [zcdp(one)] * 2 if _shift(one)[1] else [zcdp(one), zcdp(one.inverse())]
+    ahead = curve._one_way()
+    if ahead is not None:  # the worse of two directions, which are mu-GDP for the same mu
+        ends = [zcdp(ahead)] * 2 if _shift(ahead)[1] else [zcdp(ahead), zcdp(ahead.inverse())]
         return max(ends[0][0], ends[1][0]), max(ends[0][1], ends[1][1])
     if curve._sure_mass()[0] > 0.0:
         return math.inf, math.inf
@@ -99,9 +99,9 @@ def _shift(curve: AbstractTradeOff) -> tuple[Bounds, bool]:
 
 
 def _renyi(curve: AbstractTradeOff, order: float) -> Bounds:
-    one = curve._one_way()
-    if one is not None:  # the worse of two directions
-        ends = [_renyi(one, order), _renyi(one.inverse(), order)]
+    ahead = curve._one_way()
+    if ahead is not None:  # the worse of two directions
+        ends = [_renyi(ahead, order), _renyi(ahead.inverse(), order)]
         return max(ends[0][0], ends[1][0]), max(ends[0][1], ends[1][1])
     if isinstance(curve, ComposedTradeOff):
         parts = [_renyi(part, order) for part in _parts(curve)]

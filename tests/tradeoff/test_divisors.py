@@ -31,9 +31,9 @@ def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float
     inside = (1.0 - q) * without + q * with_target
     curve = of_batch(noise, q, 1, n)
     for epsilon in (0.0, 0.3, 1.0, 2.0):
-        for one, p, other in ((curve, inside, without), (curve.inverse(), without, inside)):
+        for way, p, other in ((curve, inside, without), (curve.inverse(), without, inside)):
             truth = float(np.maximum(p - np.exp(epsilon) * other, 0.0).sum())
-            low, high = one.delta_bounds(epsilon)
+            low, high = way.delta_bounds(epsilon)
             assert low == 0.0
             assert truth * (1.0 - 1e-6) - 1e-12 <= high <= 1.003 * truth + 1e-9
             assert high > 1.03 * mi.dpsgd(noise, q).delta(epsilon) or high < 1e-6  # a sum tells less

@@ -32,11 +32,11 @@ def hull(mu: float, p: float) -> Callable[[float], float]:
     places = [mu / 2 + k for k in (0, 1, 3, 6, 12, 25, 50, 100)]
 
     def divergence(a: float) -> float:
-        told = mp.quad(
+        shown = mp.quad(
             lambda z: inside(z) ** a * out(z) ** (1 - a) + out(z) ** a * inside(z) ** (1 - a), places
         )
         rest = 1 - mp.quad(lambda z: inside(z) + out(z), places)
-        return float(mp.log(told + rest) / (a - 1))
+        return float(mp.log(shown + rest) / (a - 1))
 
     return divergence
 

@@ -1,6 +1,7 @@
 """Configurations of training runs: three that were published with their epsilon, each spelling, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,19 @@ def test_the_command_judges_a_file(tmp_path: Path, capsys) -> None:
     (tmp_path / "run.yaml").write_text(f"{yaml}\nepsilon: 8\ndelta: 1e-5\n")  # which YAML reads as a text
     pytest.importorskip("yaml", reason="PyYAML reads the file; without it a sentence says so")
     assert main(["account", str(tmp_path / "run.yaml")]) == 0
+
+
+def test_the_page_prints_what_its_file_gives(tmp_path: Path, capsys) -> None:
+    page = (Path(__file__).parents[2] / "docs/switch-accountants.md").read_text("utf-8")
+    (file,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("toml", "text"))
+    (tmp_path / "train.toml").write_text(file)
+    assert main(["account", str(tmp_path / "train.toml")]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [row for row in shown.splitlines() if row.strip() != "..." and row not in printed] == []
+    (tmp_path / "train.toml").write_text(
+        file.replace('sampler = "poisson"', "shuffle = true").replace("sample-rate = 0.004\n", "")
+    )
+    assert main(["account", str(tmp_path / "train.toml")]) == 1
 
 
 @pytest.mark.parametrize(
