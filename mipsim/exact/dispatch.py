@@ -140,7 +140,10 @@ def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
     routes = [lambda: law, lambda: bracketed_law(problem, law)]
     tables = None if isinstance(attack, AbstractLinearAttack) else count_tables(problem)
     known = []
-    for route in [*(routes if tables is None or tables[0].size < _MANY else routes[::-1]), lambda: law_of_tails(problem)]:
+    for route in [
+        *(routes if tables is None or tables[0].size < _MANY else routes[::-1]),
+        lambda: law_of_tails(problem),
+    ]:
         check_budget()
         result = route()
         if result is not None and result.error_bound <= LARGEST_ERROR:

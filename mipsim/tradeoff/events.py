@@ -16,9 +16,9 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.noise_multiplier import dpsgd
+from mipsim.tradeoff.noise_multiplier import gaussian_release
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -48,7 +48,8 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
         ValueError: if the event is not known, no curve is proven for these neighbours, or a number of it is outside its range.
 
     Source: Zhu, Dong and Wang (2022), theorems 10 and 11; Dong, Roth and Su (2022), theorems 3.2 and 4.2; Kairouz et al. (2021),
-    "Practical and private (deep) learning without sampling or shuffling", theorem 4.1 and appendix D, for trees.
+    "Practical and private (deep) learning without sampling or shuffling", theorem 4.1 and appendix D, for trees; that of `mipsim.GaussianMixtureTradeOff` for
+    Gaussian sums of which a Poisson sample has a record replaced, or a sample of fixed size a record added or removed.
 
     >>> class GaussianDpEvent:
     ...     noise_multiplier = 2.0
@@ -114,22 +115,29 @@ def _self_composed(event: Any, neighbours: str) -> AbstractTradeOff:
 
 def _poisson(event: Any, neighbours: str) -> AbstractTradeOff:
     p = number("sampling_probability of the event", event.sampling_probability, 0.0, 1.0)
-    if (
-        neighbours == "replace"
-    ):  # what the other record adds depends on the sample too: known for a Gaussian sum
-        name = type(event.event).__name__
-        if name != "GaussianDpEvent":
-            raise ValueError(
-                f"neighbours is 'replace' with Poisson samples of the event {name}; proven is GaussianDpEvent"
-            )
-        return dpsgd(event.event.noise_multiplier, p, neighbours="replace")
+    if neighbours == "replace" and 0.0 < p < 1.0:
+        return _of_gaussian("poisson", event, neighbours, p)
     inner = curve_of_event(event.event, neighbours)
     return MixtureTradeOff(inner, p) if p < 1.0 else inner
+
+
+def _of_gaussian(sampling: str, event: Any, neighbours: str, rate: float) -> AbstractTradeOff:
+    """A sampled sum with Gaussian noise, for the neighbours of which no curve of other releases is proven."""
+    if (name := type(event.event).__name__) != "GaussianDpEvent":
+        raise ValueError(
+            f"neighbours is {neighbours!r} with the event {type(event).__name__} of {name}; proven is GaussianDpEvent"
+        )
+    noise = number("noise_multiplier of the event", event.event.noise_multiplier, 0.0, 1e100)
+    step = SCHEMES[sampling].step
+    assert step is not None
+    return step(gaussian_release(noise), rate, neighbours, 1) if noise > 0.0 else MixtureTradeOff(ALL, rate)
 
 
 def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
     n = whole("source_dataset_size of the event", event.source_dataset_size, 1)
     size = whole("sample_size of the event", event.sample_size, 0, n)
+    if neighbours != "replace" and size > 0:
+        return _of_gaussian("fixed_size", event, neighbours, size / n)
     inner = curve_of_event(event.event, neighbours)
     part = MixtureTradeOff(inner, size / n)
     return inner if size == n else convex_hull(part, part.inverse())
@@ -157,7 +165,7 @@ _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "SelfComposedDpEvent": (NEIGHBOURS, _self_composed),
     "MixtureOfGaussiansDpEvent": (_SUMMED, _mixture),
     "PoissonSampledDpEvent": (NEIGHBOURS, _poisson),
-    "SampledWithoutReplacementDpEvent": (_REPLACED, _fixed_size),
+    "SampledWithoutReplacementDpEvent": (NEIGHBOURS, _fixed_size),
     "SingleEpochTreeAggregationDpEvent": (_SUMMED, _tree),
 }
 """Name of a class -> the neighbours for which its curve is proven, and what reads it."""

@@ -93,7 +93,7 @@ def dpsgd(
         return _directed(curve, neighbours)
     if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
         number("noise_multiplier", sigma, *_NOISES)
-    return _release(scheme, _gaussian(sigma), p, count, neighbours, size)
+    return _release(scheme, gaussian_release(sigma), p, count, neighbours, size)
 
 
 def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
@@ -150,7 +150,9 @@ def _release(
     return _directed(compose(scheme.step(release, p, neighbours, group), copies=count), neighbours)
 
 
-def _gaussian(scale: float) -> Release:
+def gaussian_release(scale: float) -> Release:
+    """The curve of what both worlds add to a sum with Gaussian noise of this scale."""
+
     def release(inside: Parts, out: Parts) -> AbstractTradeOff:
         parts = tuple(inside), tuple(inside.values()), scale, tuple(out), tuple(out.values())
         return GaussianMixtureTradeOff(*parts).simplest()
@@ -216,7 +218,7 @@ def _least_noise(
         rare = ApproxDPTradeOff(0.0, min(count * p * (1.0 + 1e-9), 1.0))
         with suppress(ValueError):  # whether of this curve or of an argument, it is raised below
             return calibrate(lambda _: rare, both_directions=False, **target)
-    shift = _gaussian if noise == "gaussian" else _laplace
+    shift = gaussian_release if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
     return calibrate(

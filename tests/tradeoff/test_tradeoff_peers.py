@@ -97,8 +97,16 @@ def test_dp_accounting_on_its_events() -> None:
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
     with pytest.raises(ValueError, match="is the event SampledWithReplacementDpEvent, of no proven curve"):
         mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
-    with pytest.raises(ValueError, match="'add_or_remove' with the event SampledWithoutReplacementDpEvent"):
-        mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
+    for event, how, sampling in (
+        (dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), "remove", "fixed_size"),
+        (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", "poisson"),
+    ):
+        own = mi.account(event, neighbours=how, fpr=[]).numbers
+        assert own == mi.account(1.0, 0.1, neighbours=how, sampling=sampling, fpr=[]).numbers
+    with pytest.raises(
+        ValueError, match="SampledWithoutReplacementDpEvent of LaplaceDpEvent; proven is GaussianDpEvent"
+    ):
+        mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)))
     with pytest.raises(ValueError, match="steps is 2 beside an event as noise_multiplier"):
         mi.account(dp.GaussianDpEvent(1.0), steps=2)
 
