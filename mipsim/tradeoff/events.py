@@ -16,9 +16,9 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.noise_multiplier import gaussian_release
+from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.schemes import NEIGHBOURS
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -48,8 +48,7 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
         ValueError: if the event is not known, no curve is proven for these neighbours, or a number of it is outside its range.
 
     Source: Zhu, Dong and Wang (2022), theorems 10 and 11; Dong, Roth and Su (2022), theorems 3.2 and 4.2; Kairouz et al. (2021),
-    "Practical and private (deep) learning without sampling or shuffling", theorem 4.1 and appendix D, for trees; that of `mipsim.GaussianMixtureTradeOff` for
-    Gaussian sums of which a Poisson sample has a record replaced, or a sample of fixed size a record added or removed.
+    "Practical and private (deep) learning without sampling or shuffling", theorem 4.1 and appendix D, for trees.
 
     >>> class GaussianDpEvent:
     ...     noise_multiplier = 2.0
@@ -115,29 +114,27 @@ def _self_composed(event: Any, neighbours: str) -> AbstractTradeOff:
 
 def _poisson(event: Any, neighbours: str) -> AbstractTradeOff:
     p = number("sampling_probability of the event", event.sampling_probability, 0.0, 1.0)
-    if neighbours == "replace" and 0.0 < p < 1.0:
-        return _of_gaussian("poisson", event, neighbours, p)
+    if neighbours == "replace":  # what the other record adds depends on the sample too
+        return _gaussian_sum(event, "poisson", p, neighbours)
     inner = curve_of_event(event.event, neighbours)
     return MixtureTradeOff(inner, p) if p < 1.0 else inner
 
 
-def _of_gaussian(sampling: str, event: Any, neighbours: str, rate: float) -> AbstractTradeOff:
-    """A sampled sum with Gaussian noise, for the neighbours of which no curve of other releases is proven."""
+def _gaussian_sum(event: Any, sampling: str, rate: float, neighbours: str) -> AbstractTradeOff:
+    """What is proven of Gaussian sums alone."""
     if (name := type(event.event).__name__) != "GaussianDpEvent":
         raise ValueError(
-            f"neighbours is {neighbours!r} with the event {type(event).__name__} of {name}; proven is GaussianDpEvent"
+            f"neighbours is {neighbours!r} with {type(event).__name__} of the event {name}; proven is GaussianDpEvent"
         )
-    noise = number("noise_multiplier of the event", event.event.noise_multiplier, 0.0, 1e100)
-    step = SCHEMES[sampling].step
-    assert step is not None
-    return step(gaussian_release(noise), rate, neighbours, 1) if noise > 0.0 else MixtureTradeOff(ALL, rate)
+    way = neighbours if neighbours == "replace" else "remove"
+    return dpsgd(event.event.noise_multiplier, rate, neighbours=way, sampling=sampling)
 
 
 def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
     n = whole("source_dataset_size of the event", event.source_dataset_size, 1)
     size = whole("sample_size of the event", event.sample_size, 0, n)
-    if neighbours != "replace" and size > 0:
-        return _of_gaussian("fixed_size", event, neighbours, size / n)
+    if neighbours != "replace" and size > 0:  # another record takes the place of the record
+        return _gaussian_sum(event, "fixed_size", size / n, neighbours)
     inner = curve_of_event(event.event, neighbours)
     part = MixtureTradeOff(inner, size / n)
     return inner if size == n else convex_hull(part, part.inverse())

@@ -104,7 +104,8 @@ def test_dp_accounting_on_its_events() -> None:
         own = mi.account(event, neighbours=how, fpr=[]).numbers
         assert own == mi.account(1.0, 0.1, neighbours=how, sampling=sampling, fpr=[]).numbers
     with pytest.raises(
-        ValueError, match="SampledWithoutReplacementDpEvent of LaplaceDpEvent; proven is GaussianDpEvent"
+        ValueError,
+        match="SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent",
     ):
         mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)))
     with pytest.raises(ValueError, match="steps is 2 beside an event as noise_multiplier"):
