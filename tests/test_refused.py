@@ -288,7 +288,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.dpsgd(1.0, 0.5, group=1000), "group is 1000; that all or none of them take part"),
     (lambda: mi.dpsgd(1.0, sampling="fixed_size"), "sampling_rate is 1 with sampling 'fixed_size' and neighbours 'add_or_remove'; it must be below 1"),
     (lambda: mi.GaussianMixtureTradeOff([-1.0], [1.0]), r"sensitivities holds -1; it must hold numbers in \[0, inf\]"),
-    (lambda: mi.GaussianMixtureTradeOff([1.0, 2.0], [1.0]), "probabilities has 1 entries; it must have one for each of sensitivities, 2"),
+    (lambda: mi.GaussianMixtureTradeOff([1.0, 2.0], [1.0]), "probabilities has 1 entries; it must have an entry for each of sensitivities, 2"),
     (lambda: mi.compose(), "curves is empty"),
     (lambda: random_allocation(0.01, 5), "noise_multiplier is 0.01; it must be a finite number in"),
     (lambda: random_allocation(1.0, 0), "steps is 0; it must"),

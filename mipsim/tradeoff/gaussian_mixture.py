@@ -75,7 +75,7 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             given, size = getattr(self, name), len(getattr(self, other))
             if len(given) != size:
                 raise ValueError(
-                    f"{name} has {len(given)} entries; it must have one for each of {other}, {size}"
+                    f"{name} has {len(given)} entries; it must have an entry for each of {other}, {size}"
                 )
             if abs(math.fsum(given) - 1.0) > _SUM:
                 raise ValueError(f"{name} has the sum {math.fsum(given):.9g}; it must be 1")
@@ -157,7 +157,7 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         for sign, end in ((-1.0, 0), (1.0, 1)):
             y, step = 0.5 * (low + high), 4.0 * EPS * (1.0 + np.where(np.isfinite(low), np.abs(low), 0.0))
             for _ in range(40):
-                # The lower end must have a larger FPR for certain, the upper end for certain no larger one.
+                # The lower end must have a larger FPR for certain, the upper end for certain none that is larger.
                 if not (wrong := above(y, end) != (end == 0)).any():
                     break
                 y, step = np.where(wrong, y + sign * step, y), 2.0 * step

@@ -31,7 +31,7 @@ def matrix_mechanism(
     *For certain*: given the rows before, the target shifts a row by some v_i, and the sum of all |v_i|^2 is at most S^2, the largest sum over i and j
     of |C_i . C_j| for the columns of a record's steps; with a single turn the largest column norm, squared. A last row of noise with what S^2 leaves makes that
     sum S^2. Then the loss is that of a Brownian motion with a drift at the time S^2: a Gaussian shift by S / s. Where no product is negative it is reached.
-    *By a coin*: columns a period apart have no common row. From z ~ N(|C_i|, s^2), or N(0, s^2) without the target, one draws the noise along its
+    *By a coin*: columns a period apart have no common row. From z ~ N(|C_i|, s^2), or N(0, s^2) without the target, a function makes the noise along its
     contribution to the rows of C_i, as they come, and fresh noise across. So Poisson-sampled steps of sensitivity |C_i| dominate. The largest norm
     of all columns counts for each; where all are equal, it is reached.
 

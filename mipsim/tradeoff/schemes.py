@@ -57,7 +57,7 @@ def _poisson(release: Release, rate: float, neighbours: str, group: int) -> Abst
 
 
 def _fixed_size(release: Release, rate: float, neighbours: str, group: int) -> AbstractTradeOff:
-    """A sample with the target is one without, of which a uniform record gives way to the target: they are 2 apart.
+    """A sample with the target is a sample without, of which a uniform record gives way to the target: they are 2 apart.
 
     So it is where a record is removed; the rate is that of the larger data set. Where it is replaced, the steps of each direction may be mixed.
     """
