@@ -429,12 +429,10 @@ def _of_whole_rows(data: AbstractDistribution, rows: int) -> AbstractColumns | N
 
 
 def _of_poisson_sample(data: AbstractDistribution, n: int, rate: float) -> AbstractColumns | None:
-    count = row_count(n, rate)
-    if count is None:
+    if (count := row_count(n, rate)) is None:
         return None
-    tables = n >= _FEW or data.sum_sampler() is not None
-    result = (_lattice_digits(data, count) or _density_digits(data, count)) if tables else None
-    return result or _split(data, n, count)
+    has_tables = n >= _FEW or data.sum_sampler() is not None
+    return (_digits(data, count) if has_tables else None) or _split(data, n, count)
 
 
 def _cells(data: AbstractDistribution, rows: int) -> CellColumns | None:
@@ -494,12 +492,6 @@ def _lattice_sum(data: AbstractDistribution, rows: int, widest: LatticeTable) ->
     return replace(widest, entries=entries, origin=np.zeros_like(widest.origin))
 
 
-def _lattice_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
-    digits = digits_of(*count.range, _FIRST[0])
-    columns = _lattice(data, list(chain(*digits)))
-    return columns and PoissonColumns(count, jnp.asarray(digits[0][0]), None, columns, _FIRST[0], len(digits))
-
-
 def _density(data: AbstractDistribution, sides: list[int]) -> DensityColumns | None:
     """The same of a location-scale family."""
     result = standard_forms(data)
@@ -523,18 +515,19 @@ def _density(data: AbstractDistribution, sides: list[int]) -> DensityColumns | N
     )
 
 
-def _density_digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
+def _digits(data: AbstractDistribution, count: RowCount) -> PoissonColumns | None:
+    """Tables for the digits of a number of rows, on a lattice or of densities."""
     least, most = count.range
-    for first in _FIRST:
-        is_sampled = least < first  # fewer rows are sampled individually: their densities have corners
-        digits = digits_of(0 if is_sampled else least, most, first)
-        sides = list(chain(*digits[is_sampled:]))
+    for build, first in ((_lattice, _FIRST[0]), *((_density, first) for first in _FIRST)):
+        # Fewer rows are sampled individually: their densities have corners.
+        is_sampled = build is _density and least < first
+        base = 0 if is_sampled else least
+        digits = digits_of(base, most, first)
         few = RecordColumns(data, len(digits[0]) - 1) if is_sampled else None
-        columns = _density(data, sides) if sides else few
+        sides = list(chain(*digits[is_sampled:]))
+        columns = build(data, sides) if sides else few
         if columns is not None:
-            return PoissonColumns(
-                count, jnp.asarray(0 if is_sampled else least), few, columns, first, len(digits)
-            )
+            return PoissonColumns(count, jnp.asarray(base), few, columns, first, len(digits))
     return None
 
 

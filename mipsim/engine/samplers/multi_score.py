@@ -71,10 +71,8 @@ class ManyTargets(AbstractSampler):
     tables: ColumnSampler | None
     attack: AbstractAttack  # aimed at each target in turn
     targets: Float[Array, "m d"]  # shape (m, d)
-    # weights, offsets, own: of a linear attack, shapes (m, d), (m,), (m,); `own` is weights . z. None for others
-    weights: Float[Array, "m d"] | None
-    offsets: Float[Array, " m"] | None
-    own: Float[Array, " m"] | None
+    # weights, offsets and weights . z of a linear attack, shapes (m, d), (m,), (m,); None for others
+    lines: tuple[Float[Array, "m d"], Float[Array, " m"], Float[Array, " m"]] | None
     inclusion: Float[Array, ""]  # the probability that the target is among them
     deviation: Float[Array, " d"]  # of the noise in every output coordinate, shape (d,)
     rows: int | Int[Array, ""]  # how many rows are averaged
@@ -85,7 +83,7 @@ class ManyTargets(AbstractSampler):
     def numbers(self) -> int:
         m, d = self.targets.shape
         return 4 * (
-            m * (1 if self.weights is not None else d)
+            m * (1 if self.lines is not None else d)
             + d * (int(self.rows) if self.fidelity == "literal" else 1)
         )
 
@@ -96,11 +94,11 @@ class ManyTargets(AbstractSampler):
             inside = jnp.broadcast_to(inside, draws.games.shape)
         else:
             base, inside = jax.vmap(lambda key: self._base(key, draws.world == 1), out_axes=(1, 0))(keys)
-        if self.weights is None or self.offsets is None or self.own is None:
+        if self.lines is None:
             scores = jax.lax.map(lambda pair: self._each_target(*pair), (base.T, inside)).T
         else:
-            entered = jnp.where(inside, 1.0 / self.rows, 0.0)
-            scores = self.weights @ base + self.own[:, None] * entered + self.offsets[:, None]
+            (weights, offsets, own), entered = self.lines, jnp.where(inside, 1.0 / self.rows, 0.0)
+            scores = weights @ base + own[:, None] * entered + offsets[:, None]
         # The tables use no keys, and `_base` splits them: the choice of the target is independent of the release.
         m = self.targets.shape[0]
         pick = jax.vmap(lambda key: jax.random.randint(jax.random.fold_in(key, 1), (), 0, m))
@@ -149,18 +147,17 @@ def many_targets_sampler(
             f"fidelity is 'sufficient', but sums of {kind_of(game.data)} data have no exact law here; use "
             "'literal' or 'auto'"
         )
-    lines = [line_at(attack, z) for z in targets] if isinstance(attack, AbstractLinearAttack) else []
-    linear = bool(lines)
-    weights = np.array([w for w, _ in lines])
-    numbers = (mean.rows * d if literal else d) + m * (1 if linear else d)
+    lines = None
+    if isinstance(attack, AbstractLinearAttack):
+        weights, offsets = map(np.array, zip(*(line_at(attack, z) for z in targets), strict=True))
+        lines = jnp.asarray(weights), jnp.asarray(offsets), jnp.asarray(np.sum(weights * targets, axis=1))
+    numbers = (mean.rows * d if literal else d) + m * (1 if lines else d)
     return ManyTargets(
         base=base,
         tables=tables,
         attack=attack,
         targets=jnp.asarray(targets),
-        weights=jnp.asarray(weights) if linear else None,
-        offsets=jnp.asarray(np.array([c for _, c in lines])) if linear else None,
-        own=jnp.asarray(np.sum(weights * targets, axis=1)) if linear else None,
+        lines=lines,
         inclusion=jnp.asarray(mean.inclusion),
         deviation=jnp.asarray(np.broadcast_to(np.sqrt(mean.variance), (d,))),
         rows=mean.rows if literal else jnp.asarray(mean.rows),

@@ -17,7 +17,6 @@ from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin, RowCount, row_count
 from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.forms.score import line_at, quadratic_form_of
-from mipsim.mechanisms.release import Release
 
 _SAME = 1e-10  # how far two matrices may be from proportional, relatively: rounding, not modelling
 
@@ -98,30 +97,19 @@ def normal_sampler(problem: FixedProblem[Gaussian, AbstractLinearAttack]) -> Abs
     pulled = weights * data.factor if data.is_product else weights @ data.factor
     rows, noise = (float(weights @ data.mean), float(pulled @ pulled)), np.sum(weights**2 * release.variance)
     line = _Line(offset, *rows, float(weights @ problem.row), float(noise))
-    if release.rate < 1.0:
-        return _poisson(line, release)
-    k = release.rows
-    means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
-    return NormalSampler(
-        mean=jnp.asarray(means),
-        sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / float(k) ** 2 + line.noise),
-        coin=Coin(release.inclusion),
-        block=BLOCK,
-    )
-
-
-def _poisson(line: _Line, release: Release) -> PoissonNormalSampler | None:
-    if (count := row_count(release.rows, release.rate)) is None:
-        return None
-    expected = release.rows * release.rate
+    k, expected = release.rows, release.rows * release.rate
+    if release.rate == 1.0:
+        means = line.offset + np.array([line.row_mean, ((k - 1) * line.row_mean + line.target) / k])
+        return NormalSampler(
+            mean=jnp.asarray(means),
+            sd=jnp.sqrt(jnp.array([k, k - 1.0]) * line.row_variance / float(k) ** 2 + line.noise),
+            coin=Coin(release.inclusion),
+            block=BLOCK,
+        )
     of_row = line.row_mean / expected, line.row_variance / expected**2
-    scaled = line.offset, *of_row, line.target / expected, line.noise
-    return PoissonNormalSampler(
-        count=count,
-        line=_Line(*(jnp.asarray(x) for x in scaled)),
-        coin=Coin(release.rate),
-        block=BLOCK,
-    )
+    scaled = _Line(*map(jnp.asarray, (line.offset, *of_row, line.target / expected, line.noise)))
+    count = row_count(k, release.rate)
+    return count and PoissonNormalSampler(count=count, line=scaled, coin=Coin(release.rate), block=BLOCK)
 
 
 def random_normal_sampler(problem: Problem[Gaussian, CovarianceScore]) -> RandomNormalSampler | None:
