@@ -219,7 +219,7 @@ CALLS: Calls = [
     (mi.RelaxedThreat, {"query": _summed, "records": [[0.0], [1.0]], "record": [2.0], "noise": mi.Gaussian(0.0, 1.0, d=1), "sampling_rate": 1.0, "shadows": 0}),
     (mi.Subset, {"mechanism": MEAN, "records": ROWS, "target": 0}),
     (mi.TwoInputs, {"mechanism": _released, "a": [[0.0], [1.0]], "b": [[1.0], [1.0]]}),
-    (mi.EstimatedMoments, {"reference": ROWS, "covariance": "diagonal", "centred": True, "regularisation": 0.1}),
+    (mi.EstimatedMoments, {"reference": ROWS, "regularisation": 0.1}),
     (mi.FunctionAttack, {"function": _scored}),
     (mi.GLiR, {"data": LAW, "n": 5}),
     (mi.GLiRPValue, {"data": LAW, "n": 5, "axes": np.eye(2), "logarithm": False}),
