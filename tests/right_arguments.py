@@ -344,7 +344,6 @@ CALLS: Calls = [
     (theory.one_run.refuses_gdp, {"canaries": 100, "guesses": 10, "right": 9, "mu": 1.0, "significance": 0.05}),
     (theory.one_run.refuses_epsilon, {"canaries": 100, "guesses": 10, "right": 9, "epsilon": 1.0, "delta": 0.0, "significance": 0.05, "records": 1, "runs": 1}),
     (theory.one_run.refuses_order, {"guesses": [16, 64], "right": [16, 50], "epsilon": 1.0, "significance": 0.05}),
-    (theory.one_run.epsilon_bound, {"canaries": 100, "guesses": 10, "right": 9, "delta": 0.0, "significance": 0.05, "least": 0.0}),
     (theory.one_run.mu_bound, {"canaries": 100, "guesses": 10, "right": 9, "significance": 0.05, "least": 0.0}),
     (nn.LossThreshold, {"descent": DESCENT}),
     (nn.RMIA, {"descent": DESCENT, "population": [0, 1], "outside": SHADOWS, "gamma": 2.0, "offline_a": 0.3}),

@@ -453,13 +453,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""
         return self._lower_bound(total_variation(), lambda band: band.advantage_interval()[0])
 
-    def auc_lower_bound(self) -> float:
-        """A one-sided lower bound of the area under the attack's ROC curve, equal scores counted half; see `auc_interval`."""
-        if self._paired is None:
-            return self._upper_band.auc_interval()[0]
-        # The lower end of an interval at twice the failure probability fails with that probability.
-        return self._paired.interval(min(2.0 * (1.0 - self.confidence), 1.0 - 1e-12))[0]
-
     def mu_lower_bound(self) -> float:
         """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.
 

@@ -259,39 +259,10 @@ def _limit(trials: int, tail: float, p: float) -> int:
     return low
 
 
-def epsilon_bound(
-    canaries: int, guesses: int, right: int, delta: float, significance: float, least: float = 0.0
-) -> float:
-    """An epsilon below which no (epsilon, delta)-DP allows so many right guesses but with probability `significance`.
-
-    What is returned has a p-value of at most `significance` itself, and (epsilon, delta)-DP follows from every smaller epsilon.
-
-    Args:
-        canaries: each in the training set or not by a fair coin.
-        guesses: how many of them the auditor guesses about; chosen before the scores, or any of K at a K-th of the risk.
-        right: how many of the guesses are right.
-        delta: of the guarantee, in [0, 1].
-        significance: in (0, 1).
-        least: what other guesses have shown already, >= 0.
-
-    Returns:
-        The bound, to 1e-9; `least` where nothing above it is refused.
-
-    Source: Steinke, Nasr, Jagielski (2023), theorem 5.2.
-
-    Examples:
-        >>> round(epsilon_bound(100, 10, 10, 0.0, 0.05), 6)  # (1 + e^-epsilon)^-10 = 0.05
-        1.051873
-    """
-    _check(canaries, guesses, right, delta=delta, significance=significance)
-    number("least", least, 0.0)
-    return largest_refused(
-        lambda epsilon: p_value(canaries, guesses, right, epsilon, delta) <= significance, least, 700.0
-    )
-
-
 def mu_bound(canaries: int, guesses: int, right: int, significance: float, least: float = 0.0) -> float:
-    """A mu below which no mu-GDP allows so many right guesses but with probability `significance`; as `epsilon_bound`.
+    """A mu below which no mu-GDP allows so many right guesses but with probability `significance`: what is returned has a p-value of at most that itself.
+
+    `least`: what other guesses have shown already, >= 0, which is returned where nothing above it is refused.
 
     Source: Mahloujifar, Melis, Chaudhuri (2025).
 

@@ -11,7 +11,6 @@ import mipsim as mi
 from mipsim.audits.one_run import OneRun, chance_of_the_nearest_number
 from mipsim.audits.scores import Scores
 from mipsim.theory.one_run import (
-    epsilon_bound,
     largest_refused,
     mu_bound,
     p_value,
@@ -174,6 +173,15 @@ def test_canaries_taken_for_independent_would_be_caught() -> None:
     assert (corners[:, 1] <= ndtr(ndtri(corners[:, 0]) + 1.0)).all()
     needed = binom.isf(RISK, 1000, ndtr(0.5))  # the test says "more than 1-GDP" above
     assert answered * binom.sf(needed, 1000, right) > 0.69
+
+
+def epsilon_bound(
+    canaries: int, guesses: int, right: int, delta: float, risk: float, least: float = 0.0
+) -> float:
+    """By theorem 5.2 of Steinke, Nasr and Jagielski (2023)."""
+    return largest_refused(
+        lambda epsilon: p_value(canaries, guesses, right, epsilon, delta) <= risk, least, 700.0
+    )
 
 
 def test_all_right_guesses_by_hand() -> None:

@@ -143,7 +143,7 @@ def test_every_number_of_a_curve_is_wider() -> None:
     intervals = [(curve.advantage_interval(), curve.auc_interval(), curve.compare(GaussianTradeOff(1.0)).interval) for curve in (fixed, anytime)]  # fmt: skip
     for (low, high), (least, most) in zip(*intervals, strict=True):
         assert least < low < high < most
-    for bound in ("mu_lower_bound", "advantage_lower_bound", "auc_lower_bound", "eta_lower_bound"):
+    for bound in ("mu_lower_bound", "advantage_lower_bound", "eta_lower_bound"):
         assert 0.0 < getattr(anytime, bound)() < getattr(fixed, bound)()
     assert 0.0 < anytime.epsilon_lower_bound(1e-5) < fixed.epsilon_lower_bound(1e-5)
     assert "at every number of games at once" in str(anytime)

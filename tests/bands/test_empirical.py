@@ -87,7 +87,6 @@ def test_the_band_and_the_numbers_hold_the_curve_they_were_made_from() -> None:
     low, high = c.advantage_interval()
     assert low < c.advantage_lower_bound() < truth.advantage() < high
     low, high = c.auc_interval()
-    assert low < c.auc_lower_bound()
     assert low < ndtr(1 / np.sqrt(2)) < high
     assert 0.95 < c.mu_lower_bound() < 1.0
     assert 0 < c.epsilon_lower_bound(1e-5) < 4.38  # what 1-GDP gives at this delta
@@ -123,7 +122,6 @@ def test_lower_bounds_of_scores_are_one_sided_and_beat_the_two_sided_band() -> N
     assert curve.curve_band.mu_lower() < curve.mu_lower_bound() < 0.6
     assert curve.curve_band.advantage_interval()[0] < curve.advantage_lower_bound()
     assert curve.curve_band.epsilon_lower(0.01) < curve.epsilon_lower_bound(0.01)
-    assert curve.auc_interval()[0] < curve.auc_lower_bound() < 0.7
     assert (
         0.8 < curve_of(*scores(20_000), confidence=1 - 2e-9).mu_lower_bound() < 1.0
     )  # beyond the calibration
