@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtr, chdtrc, chdtri, ndtr
-from scipy.stats import binom, chi2
+from scipy.special import chdtr, chdtrc, chdtri, gammaincinv, gammaln, ndtr, xlog1py, xlogy
 
 from mipsim._validation import whole
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
@@ -36,7 +36,7 @@ def norm_test(dimension: int, more_noise: float, less_noise: float, fpr: float) 
     (0.717, False)
     """
     square = (less_noise / more_noise) ** 2
-    large, small = chdtri(dimension, fpr), chi2.ppf(fpr, dimension)
+    large, small = chdtri(dimension, fpr), 2.0 * gammaincinv(0.5 * dimension, fpr)
     return float(max(chdtrc(dimension, large / square), chdtr(dimension, small * square)))
 
 
@@ -90,16 +90,26 @@ def of_batch(noise: float, rate: float, steps: int, data_size: object) -> Abstra
     return BoundedTradeOff(compose(_step(2.0 / noise, rate, others), copies=steps), GaussianTradeOff(0.0))
 
 
+def _log_binomial(sizes: np.ndarray, n: int, q: float) -> np.ndarray:
+    """Log of the probability of each size; -inf outside 0 to n."""
+    k = np.clip(sizes, 0.0, n)
+    log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) + xlogy(k, q) + xlog1py(n - k, -q)
+    return np.where(k == sizes, log, -np.inf)
+
+
 def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     """A polygon that reveals more than a step: through its own tests, each rate rounded to the side that reveals more."""
     mean, spread = q * others, _SPREAD * math.sqrt(q * (1.0 - q) * others) + _SPREAD**2
     sizes = np.arange(
         max(0, math.floor(mean - spread)), min(others, math.ceil(mean + spread)) + 2, dtype=float
     )
-    out, moved = binom.logpmf(sizes, others, q), binom.logpmf(sizes - 1.0, others, q)
+    out, moved = _log_binomial(sizes, others, q), _log_binomial(sizes - 1.0, others, q)
     lost = 1e-38  # mass of the sizes that are left out
-    with np.errstate(invalid="ignore"):
-        shown = moved - out  # -inf where no target can be in the batch, inf where it must
+    with np.errstate(divide="ignore"):  # -inf where no target can be in the batch, inf where it must
+        shown = np.log(sizes) - np.log(others + 1.0 - sizes) + math.log1p(-q) - math.log(q)
+    slack = _SLACK + 16.0 * EPS * float(
+        gammaln(others + 1.0)
+    )  # of the masses, whose logarithms are differences of such
     finite = shown[np.isfinite(shown)]
     reach = 0.5 * shift**2 + 38.0 * shift + np.abs(finite).max()
     thresholds = np.unique(
@@ -122,6 +132,6 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
         rates.append([fpr, tnr, (1.0 - q) * fpr + q * caught, (1.0 - q) * tnr + q * missed])
     fpr, tnr, tpr, fnr = (np.concatenate(column) for column in zip(*rates, strict=True))
     ends = [np.concatenate([[first], x, [last]]) for x, first, last in zip(
-        (fpr * (1.0 - _SLACK), np.minimum(tnr * (1.0 + _SLACK) + lost, 1.0), fnr * (1.0 - _SLACK), np.minimum(tpr * (1.0 + _SLACK) + lost, 1.0)),
+        (fpr * (1.0 - slack), np.minimum(tnr * (1.0 + slack) + lost, 1.0), fnr * (1.0 - slack), np.minimum(tpr * (1.0 + slack) + lost, 1.0)),
         (0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 0.0, 1.0), strict=True)]  # fmt: skip
     return PrivacyLossDistribution.below_polygon(SampledTradeOff.from_points(*ends)).tradeoff()
