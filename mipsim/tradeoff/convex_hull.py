@@ -285,7 +285,7 @@ def _heights(curve: AbstractTradeOff, slope: float) -> tuple[np.ndarray, np.ndar
         ends = (curve if slope >= 0.0 else curve.inverse())._log_delta(np.array([abs(slope)]))
     least, most = (float(end[0]) + min(slope, 0.0) for end in ends)
     with np.errstate(divide="ignore"):
-        rest = np.log(abs(np.expm1(slope)))
+        rest = max(slope, 0.0) + np.log(-np.expm1(-abs(slope)))
     both = [(end, np.logaddexp(end, rest)) for end in (least, most)]
     low, high = (np.array(pair if slope >= 0.0 else pair[::-1]) for pair in both)
     off = 8.0 * EPS * (1.0 + abs(slope))

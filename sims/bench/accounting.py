@@ -23,10 +23,10 @@ EQUAL, OURS = (
 )  # with which dp-accounting's delta is above the truth by 3.4e-7, and mipsim's bounds are as far apart
 
 _GRIDS = {
-    "500 x noise 1, rate 0.01, then 500 x noise 1.5, rate 0.02: epsilon(1e-05)": 3e-4,
-    "100 x Laplace noise 1, rate 0.1: epsilon(1e-05)": 1e-3,
-    "20 x Laplace noise 10, then 10 x noise 5: epsilon(1e-06)": 1e-3,
-}  # of dp-accounting
+    "500 x noise 1, rate 0.01, then 500 x noise 1.5, rate 0.02: epsilon(1e-05)": 3.4e-4,
+    "100 x Laplace noise 1, rate 0.1: epsilon(1e-05)": 1.2e-3,
+    "20 x Laplace noise 10, then 10 x noise 5: epsilon(1e-06)": 2.5e-3,
+}  # of dp-accounting: the coarsest of those tried whose upper bound is within 1e-4 of mipsim's lower bound
 _AT_EQUAL_WIDTH = [(question, grid) for question in QUESTIONS if (grid := _GRIDS.get(question.words))]
 
 
@@ -94,7 +94,7 @@ def questions_at_equal_width() -> list[Callable[[bool], Contest]]:
 
 
 def _at_equal_width(question: Question, grid: float, quick: bool) -> Contest:
-    """Both directions; dp-accounting with the grid on which its upper bound is as near as mipsim's bounds are to each other."""
+    """Both directions; dp-accounting with the coarsest grid whose upper bound is within 1e-4 of mipsim's lower bound."""
     del quick
     result: dict[str, tuple[float, ...]] = {}
 

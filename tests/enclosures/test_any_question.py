@@ -125,6 +125,7 @@ def _audit() -> mi.Audit:
         (lambda: mi.account(1.0, 0.01, 1000).numbers["TPR at FPR 0.001"], 4.06843e-3),
         (lambda: _blend().inverse().tpr_bounds(1e-3), 1.5640746e-3),
         (lambda: mi.tradeoff.convex_hull(_remove(), _noises()).delta_bounds(1.0), 3.67036e-2),
+        (lambda: mi.tradeoff.convex_hull(_remove(), _noises()).tpr_bounds(1e-3), 8.15342e-3),
         (lambda: (_audit().epsilon_lower_bound, 700.0), 4.46875),
     ],
 )
@@ -137,6 +138,13 @@ def test_bounds_at_the_end_of_a_budget_hold(
         low, high = answer()
     assert low <= truth <= high
     assert time.process_time() - begun < 10.0
+
+
+def test_a_hull_of_a_long_training_has_an_answer_without_a_budget() -> None:
+    begun = time.process_time()
+    low, high = mi.tradeoff.convex_hull(_remove(), _noises()).tpr_bounds(1e-3)
+    assert low <= 8.15342e-3 <= high < 1.0001 * low
+    assert time.process_time() - begun < 20.0
 
 
 def test_bounds_that_a_budget_cuts_short_are_warned_of() -> None:

@@ -40,6 +40,22 @@ def test_many_gaussians_are_a_single_gaussian(epsilon: float) -> None:
         assert width[0] <= 1e-4
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_a_rough_bound_of_the_other_direction(epsilon: float) -> None:
+    curve = mi.dpsgd(1.0, 0.01, 500, neighbours="remove")
+    assert isinstance(curve, mi.ComposedTradeOff)
+    low, high = curve.inverse().log_delta_bounds(epsilon)
+    bound = float(curve.losses.alone().rough_other(np.array([epsilon]), np.array([high + 4.0]))[0])
+    assert bound - 5.0 < low <= bound <= high + 4.0  # the first is the control
+
+
+def test_an_end_of_laplace_losses_on_a_node_is_an_atom_there() -> None:
+    """Else the distribution that reveals less loses that atom, and the lower bound is off by a thousandth."""
+    losses = LossSum([(step_law(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1)), 100)])
+    low, high, *_ = losses.band(5.0, 1e-3, "delta", 4e-4).sticks(np.array([4.15]))
+    assert 0.0 < high[0] - low[0] < 1e-4
+
+
 def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
     engine = LossSum([(step_law(mi.GaussianTradeOff(0.05)), 400)])
     z = np.linspace(-30.0, 8.0, 39)
