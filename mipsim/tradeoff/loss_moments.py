@@ -84,7 +84,7 @@ def _least(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) -
         variance += count * float(weights @ (losses - own) ** 2) * (1.0 + 4.0 * off)
         log_mass += count * (law.measure.log_scale - off)
     # Beyond epsilon + 1 the world "out" pays at most 1 / e of what the world "in" has.
-    share = math.exp(log_delta - min(log_mass, 0.0)) / -math.expm1(-1.0)
+    share = math.exp(min(log_delta - min(log_mass, 0.0), 1.0)) / -math.expm1(-1.0)  # above 1 it says nothing
     if not share < 1.0:
         return 0.0
     return max(mean - math.sqrt(variance * share / (1.0 - share)) * (1.0 + 1e-9) - 1.0, 0.0)
