@@ -292,10 +292,10 @@ def _of_random(problem: Problem[Bernoulli, AbstractAdditiveAttack], p: np.ndarra
     """
     attack, rows = problem.attack, problem.mean.rows
     # What either bit of the target adds to the offset at each coordinate.
-    zero, one = (attack.offsets(np.full(p.size, bit)) for bit in (0.0, 1.0))
-    if zero is None or one is None:
+    known = [attack.offsets(np.full(p.size, bit)) for bit in (0.0, 1.0)]
+    if any(offset is None for offset in known):
         return None
-    offsets = np.stack([zero, one], axis=1)
+    offsets = np.stack([np.asarray(offset) for offset in known], axis=1)
     distinct, row = np.unique(p, return_inverse=True)
     low, law = pair_law(rows, distinct)
     bits = law.shape[-1].bit_length() - 1
