@@ -31,7 +31,7 @@ _HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan 
 _RARE_RATE = -14.0  # logarithm of an FPR that is looked at for rare losses
 _JUMP = 10.0  # times the variance without a tilt: what a tilt has that makes rare losses common
 _HEAVY = 1.5  # times the variance that a tilt has without rare losses
-_ASKED = 4  # epsilons of which the other direction is first bounded by itself
+_FEW_EPSILONS = 4  # epsilons of which the other direction is first bounded by itself
 _SHARES = 2.0 ** np.arange(-8.0, 1.0)  # of the best tilt for it: of less steep ones lattices are coarser
 _MARGIN = 0.1  # e-folds by which a planned bound is to be lower than what is wanted
 ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
@@ -568,7 +568,7 @@ class LossSum:
         Source: Canonne, Kamath, Steinke (2020), proposition 12.
         """
         least = sum(count * law.ends[0] for law, count in self.laws)
-        if epsilon.size <= _ASKED:
+        if epsilon.size <= _FEW_EPSILONS:
             for x, most in zip(epsilon.tolist(), wanted.tolist(), strict=True):
                 best = self.tilt_of_loss(-x) if -x > least else 0.0
                 for theta in (self._common(best * share) for share in _SHARES):
