@@ -150,11 +150,17 @@ def _counts(stored: Rows) -> str:
     four = [name for name in _printed() if paper_of(name) != "field"]
     of = _counted(four, stored)
     corrections = sum(bool(item.corrects) for item in REGISTER.values())
+    resting = [
+        name
+        for name in four
+        if name in stored
+        and any(used in stored for used in {*REGISTER[name].uses} - {*REGISTER[name].unreached})
+    ]
     return (
         f"{_judged()}:\n\n| statements | number |\n|---|---|\n| of the four papers | {len(four)} |\n| of the field beyond them | {len(_printed('field'))} |\n"
         f"| corrections and companions that no paper prints, each with its derivation in the report | {corrections} |\n\n"
         f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
-        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. All {corrections} corrections and companions are CONFIRMED.\n"
+        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. Of those that do not stand, {len(resting)} rest on others of them: a single gap may be counted several times.\nAll {corrections} corrections and companions are CONFIRMED.\n"
     )
 
 
