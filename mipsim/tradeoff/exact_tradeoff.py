@@ -19,7 +19,7 @@ _RARE = -680.0  # the log of a rate, below which no law knows more than that it 
 _RELATIVE = 0.01  # a larger relative error is of no use
 _ROUNDING = 2.0**-48  # of a share
 _SMALL = math.log(0.25)  # a rate
-_NARROW = 0.005  # bounds of the logarithm of a rate so far apart serve
+_NARROW = 0.0099  # bounds of the logarithm of a rate so far apart serve
 _MISSED = 1e-9  # of a rate: a search that ends is far nearer
 
 
