@@ -19,7 +19,8 @@ KINDS = ("equality", "upper_bound_on_power", "ordering")
 C, R, OPEN = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 
 
-def compare_counts(x: Any, n0: int, y: Any, n1: int, claim: mi.AbstractTradeOff, **how: Any) -> Any:
+def compare_counts(*given: Any, **how: Any) -> Any:
+    x, n0, y, n1, claim = given
     return compare_rates(CountedRates(x, n0), CountedRates(y, n1), claim, **how)
 
 

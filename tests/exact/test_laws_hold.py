@@ -363,6 +363,7 @@ def test_inversion_is_right_in_random_games(examples: int) -> None:
 def test_rates_between_the_steps_of_a_staircase(n: int, gamma: float) -> None:
     """Noise far finer than the gaps of the data. Newton's method does not end on such tails, and bounds missed the truth by a quarter."""
     d, p, alpha = 5, 0.3, np.array([1e-3, 0.05, 0.1, 0.2, 0.3])
+    root: Any = brentq
 
     def tpr(p: float) -> np.ndarray:
         masses = [binom.pmf(np.arange(m * d + 1), m * d, p) for m in (n, n - 1)]
@@ -371,7 +372,7 @@ def test_rates_between_the_steps_of_a_staircase(n: int, gamma: float) -> None:
             atoms = np.arange(masses[world].size) + world * d
             return float(masses[world] @ norm.sf(x - atoms, scale=gamma * (n * d) ** 0.5))
 
-        return np.array([sf(brentq(lambda x, a=a: sf(x, 0) - a, 0.0, n * d), 1) for a in alpha])
+        return np.array([sf(root(lambda x, a=a: sf(x, 0) - a, 0.0, n * d), 1) for a in alpha])
 
     data, target = mi.Bernoulli(np.full(d, p)), np.ones(d)
     game = mi.FixedTarget(mi.GaussianNoise(MEAN, gamma), data, n, target)
