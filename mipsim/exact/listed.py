@@ -62,10 +62,24 @@ def _by_outcomes(total: Independent) -> Listed | None:
     if outcomes > np.log(MOST_OUTCOMES):
         return None
     heavy = heavy_atoms(total, 0.0, int(MOST_OUTCOMES))
+    # Where a value's error reaches another, or what a single term changes, the order of unequal values is not known.
+    if 2.0 * heavy.slack >= min(_least_gap(total), float(np.diff(heavy.values).min(initial=np.inf))):
+        return None
     masses = np.stack([heavy.out, heavy.inside])
     # The error of all together is as large a share of them as that of each is of it.
     off = heavy.error / max(float(masses.sum(axis=1).max()), 1e-300)
     return heavy.values, masses, heavy.slack, off, 0.0
+
+
+def _least_gap(total: Independent) -> float:
+    """The least distance of two possible values of a table."""
+    gap = np.inf
+    for s in total.stacks:
+        values = np.sort(np.where((s.probability > 0.0).any(axis=0), s.values, np.inf), axis=1)
+        with np.errstate(invalid="ignore"):
+            apart = np.diff(values, axis=1)
+        gap = min(gap, float(np.min(apart, where=apart > 0.0, initial=np.inf)))
+    return gap
 
 
 @dataclass(frozen=True)
