@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, gammaln, xlogy
+from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from mipsim._content_seed import content_generator
 from mipsim._validation import class_counts
@@ -14,10 +14,14 @@ from mipsim.bands.clopper_pearson import clopper_pearson
 
 _LISTED = 2**22  # games up to which the pairs are listed individually
 _MOST = 10**9  # games that NumPy's hypergeometric generator takes, less 1
-_RANDOM, _ALL = 0.65, 0.31
-"""Shares of the failure probability of an end: for pairs at random, and for all pairs."""
+_RANDOM, _ALL, _TIES = 0.65, 0.31, 0.02
+"""Shares of the failure probability of an end: for pairs at random, for all pairs, and for the probability of equal scores in these."""
 _REPEATED = 1e-5  # largest probability of the data, as a share of the failure probability of the pairs
 _LAST_DIGITS = 1e-8  # to which a tail of a binomial distribution is computed at least
+_SQUARE_DIGITS = (
+    1e-4,
+    1e-11,
+)  # and a mean square of what is above a level, and so much more for each term: logarithms of factorials cancel
 _ROUNDING = 1e-12  # by which means and ends are moved outward
 _LEVELS = 64  # at which a mean excess is tried
 
@@ -66,14 +70,21 @@ class PairedGames:
         E (U - h)_+ <= E (S - h)_+ (Jensen), so that P(U >= x) <= E (S - h)_+ / (x - h), which rises with the AUC. The end is the AUC at
         which the best h makes this 0.31 r.
 
-        The choice among the two may depend on the data: 0.65 r x 1.02 + 0.31 r < r.
+        3. All pairs, equal scores known to be equal. Let each pair of S count 0, 1/2 or 1. By 2 the probability t of equal scores is above its
+        lower end T but for 0.02 r. The variance of a term is then a (1 - a) - t / 4 <= v = a (1 - a) - T / 4, with a the AUC, and no term exceeds 1. So
+        E (U - h)_+^2 <= E (S - h)_+^2 <= E (S' - h)_+^2 (Jensen; Bentkus), where the terms of S' are 1 and a - v / (1 - a), with mean a and
+        variance v. P(U >= x) is at most E (S' - h)_+^2 / (x - h)^2. The end is the AUC at which this, or the bound by 2, is 0.31 r. Where a
+        candidate a in [T / 2, 1 - T / 2] is above the true AUC, its bound holds for the truth too: with the same t, or with 2 (1 - a) if that is less, terms of mean
+        a are stochastically larger than those of the truth.
+
+        The choice among the three may depend on the data: 0.65 r x 1.02 + 0.31 r + 0.02 r < r.
 
         Args:
             failure_probability: of both ends together, in (0, 1). A fair coin decides pairs of equal scores; of pairs in the
                 same bin whose order is not known the ends allow for both.
 
         Source: Clopper and Pearson, Biometrika 26 (1934); Hoeffding, JASA 58 (1963), section 5a, for the mean over all pairs; Bentkus,
-            Annals of Probability 32 (2004), for the mean excess.
+            Annals of Probability 32 (2004), for the mean excess and its square.
 
         Examples:
             >>> [round(end, 3) for end in PairedGames(1000, 760, 0, 0, 760.0, 0.0).interval(0.05)]
@@ -83,9 +94,10 @@ class PairedGames:
         """
         if self.log_probability > math.log(_REPEATED * _RANDOM * 0.5 * failure_probability):
             half = 0.5 * self.mean_equal
+            ties = _all_pairs_end(self.mean_equal, self.pairs, 0.5 * _TIES * failure_probability)
             most = self.mean_above + self.mean_same + half
             low, high = (
-                _all_pairs_end(mean, self.pairs, 0.5 * _ALL * failure_probability)
+                _all_pairs_end(mean, self.pairs, 0.5 * _ALL * failure_probability, ties)
                 for mean in (self.mean_above + half, self.pairs - most)
             )
             return low, 1.0 - high
@@ -96,12 +108,15 @@ class PairedGames:
         return float(low[0]), float(high[0])
 
 
-def _all_pairs_end(mean: float, pairs: int, level: float) -> float:
-    """An AUC at which a mean of all pairs so large has at most this probability, by the best mean excess.
-    `mean`: of the pairs that count; `pairs`: games of the smaller world.
+def _all_pairs_end(mean: float, pairs: int, level: float, ties: float = 0.0) -> float:
+    """An AUC at which a mean of all pairs so large has at most this probability, by the best mean excess, or its square.
+    `mean`: of the pairs that count; `pairs`: games of the smaller world; `ties`: lower bound of the probability that a
+    pair counts 1/2.
 
     >>> round(_all_pairs_end(60.0, 100, 0.0125), 3), _all_pairs_end(0.0, 100, 0.0125)
     (0.471, 0.0)
+    >>> round(_all_pairs_end(60.0, 100, 0.0125, ties=0.4), 3)
+    0.494
     """
     mean *= 1.0 - _ROUNDING
 
@@ -113,17 +128,56 @@ def _all_pairs_end(mean: float, pairs: int, level: float) -> float:
         excess = pairs * auc * some - h * betainc(h + 1.0, pairs - h, auc) * (1.0 - _LAST_DIGITS)
         return float((excess / (mean - h)).min())
 
+    def least_tail(auc: float) -> float:
+        if 2.0 * auc < ties:  # no such distribution
+            return 0.0
+        if ties == 0.0 or 2.0 * auc > 2.0 - ties:
+            return tail(auc)
+        return min(tail(auc), _tail_by_squares(mean, pairs, auc, auc * (1.0 - auc) - 0.25 * ties))
+
     if mean <= 0.0 or tail(low := level * mean / pairs) > level:  # Markov's inequality, h = 0
         return 0.0
     high = mean / pairs
-    if tail(high) <= level:
+    if least_tail(high) <= level:
         return high
     # A level that is lower by rounding, so that the tail at the root is below the true tail.
     from scipy.optimize import brentq  # a fourth of a second: not when the library is imported
 
-    end = float(brentq(lambda auc: tail(auc) - level * (1.0 - _LAST_DIGITS), low, high, xtol=1e-15))  # pyright: ignore[reportArgumentType]
+    end = float(brentq(lambda auc: least_tail(auc) - level * (1.0 - _LAST_DIGITS), low, high, xtol=1e-15))  # pyright: ignore[reportArgumentType]
     end *= 1.0 - _ROUNDING
-    return end if tail(end) <= level else low
+    return end if least_tail(end) <= level else low
+
+
+def _tail_by_squares(x: float, terms: int, mean: float, variance: float) -> float:
+    """Bound of P(S >= x) for `terms` terms of [0, 1] with this mean and at most this variance: the best E (S' - h)_+^2 / (x - h)^2.
+    >>> round(_tail_by_squares(60.0, 100, 0.5, 0.25), 4), round(_tail_by_squares(60.0, 100, 0.5, 0.125), 4)
+    (0.074, 0.0099)
+    """
+    if variance <= 0.0:
+        return 1.0
+    high = 1.0 - mean
+    p, q = variance / (variance + high**2), high**2 / (variance + high**2)
+    low, step = mean - variance / high, high + variance / high  # a term is low + step * Bernoulli(p)
+    x = (x - terms * low) / step
+    last, average = min(math.ceil(x), terms) - 1, terms * p  # rounding may put x above all values
+    if last < math.floor(average):
+        return 1.0
+    h = np.unique(np.linspace(math.floor(average), last, _LEVELS).astype(np.int64)).astype(float)
+    j = h + 1.0
+    # With b(k) the probabilities of the binomial B, k q b(k) - (k + 1) q b(k + 1) = (k - average) b(k), which sums by parts.
+    chance = np.exp(
+        gammaln(terms + 1.0)
+        - gammaln(j + 1.0)
+        - gammaln(terms - j + 1.0)
+        + xlogy(j, p)
+        + xlog1py(terms - j, -p)
+    )
+    above = np.where(j < terms, betainc(j + 1.0, np.maximum(terms - j, 1.0), p), 0.0)  # P(B > j)
+    first = j * q * chance  # E (B - average) 1{B >= j}
+    second = (j - average) * first + q * ((terms - j) * p * chance + average * above)
+    squares = second + 2.0 * (average - h) * first + (average - h) ** 2 * betainc(j, terms - j + 1.0, p)
+    digits = _SQUARE_DIGITS[0] + _SQUARE_DIGITS[1] * terms
+    return float((squares * (1.0 + digits) / (x - h) ** 2).min())
 
 
 def _log_largest_probability(counts: np.ndarray) -> float:

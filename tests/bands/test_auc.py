@@ -12,7 +12,7 @@ from scipy.stats import binom, multinomial
 
 import mipsim as mi
 from mipsim.bands import auc
-from mipsim.bands.auc import pair_games
+from mipsim.bands.auc import _tail_by_squares, pair_games
 from tests.false_claims import counted
 
 RISK = 0.05
@@ -155,8 +155,8 @@ def test_an_end_of_few_values_is_wrong_as_often_as_all_pairs_allow(games: int, r
         assert pairs is not None
         rate += binom.pmf(k, games, above) * (pairs.interval(risk)[0] > above)
     assert rate == pytest.approx(auc._ALL * risk / 2.0, rel=2e-3)
-    # Of an end the shares of pairs at random and of all pairs pay for any choice among them.
-    assert 1.02 * auc._RANDOM + auc._ALL < 1.0
+    # Of an end the shares of pairs at random, of all pairs and of their equal scores pay for any choice among them.
+    assert 1.02 * auc._RANDOM + auc._ALL + auc._TIES < 1.0
 
 
 def test_pairs_at_random_alone_would_be_wrong_more_often() -> None:
@@ -175,6 +175,25 @@ def test_an_interval_is_about_as_narrow_as_chernoff_s(law: str) -> None:
         for item in (games, *([replace(games, log_probability=0.0)] if "mu" not in law else [])):
             low, high = item.interval(RISK)
             assert high - low <= 1.3 * chernoff(float(rank), n, RISK)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 7, 60])
+@pytest.mark.parametrize(("half", "single"), [(0.46, 0.42), (0.1, 0.3), (0.9, 0.02), (0.5, 0.5)])
+def test_a_tail_by_squares_bounds_sums_of_zeros_halves_and_ones(
+    terms: int, half: float, single: float
+) -> None:
+    """Against the exact sum over all data; a quarter of the variance, the control, is passed."""
+    law = np.array([1.0])
+    for _ in range(terms):
+        law = np.convolve(law, [1.0 - half - single, half, single])
+    mean = single + 0.5 * half
+    variance = mean * (1.0 - mean) - 0.25 * half
+    passed = False
+    for k in range(1, 2 * terms + 1):
+        exact = float(law[k:].sum())
+        assert _tail_by_squares(0.5 * k, terms, mean, variance) >= min(exact, 1.0) * (1.0 - 1e-12)
+        passed |= _tail_by_squares(0.5 * k, terms, mean, 0.25 * variance) < exact
+    assert passed or terms < 7
 
 
 def test_so_many_games_that_only_the_band_is_known() -> None:
