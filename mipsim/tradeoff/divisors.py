@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtr, chdtrc, chdtri, gammaincinv, gammaln, ndtr, xlog1py, xlogy
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, xlog1py, xlogy
 
 from mipsim._validation import whole
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
@@ -36,8 +36,9 @@ def norm_test(dimension: int, more_noise: float, less_noise: float, fpr: float) 
     (0.717, False)
     """
     square = (less_noise / more_noise) ** 2
-    large, small = chdtri(dimension, fpr), 2.0 * gammaincinv(0.5 * dimension, fpr)
-    return float(max(chdtrc(dimension, large / square), chdtr(dimension, small * square)))
+    half = 0.5 * dimension  # half of a chi-square is a gamma variable of this shape
+    large, small = gammainccinv(half, fpr), gammaincinv(half, fpr)
+    return float(max(gammaincc(half, large / square), gammainc(half, small * square)))
 
 
 def of_size(

@@ -23,6 +23,10 @@ _NARROW = 0.0099  # bounds of the logarithm of a rate so far apart serve
 _MISSED = 1e-9  # of a rate: a search that ends is far nearer
 
 
+def _nothing() -> None:
+    """The distribution of tails that nobody gave."""
+
+
 class ExactTradeOff(AbstractTradeOff):
     """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
 
@@ -56,7 +60,7 @@ class ExactTradeOff(AbstractTradeOff):
     """
 
     law: AbstractScoreLaw
-    tails: Callable[[], AbstractScoreLaw | None] = lambda: None
+    tails: Callable[[], AbstractScoreLaw | None] = _nothing
 
     def __repr__(self) -> str:
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
