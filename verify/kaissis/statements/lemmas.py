@@ -257,9 +257,30 @@ LEMMA_3_CORRECTED = LEMMA_3.corrected(
     ),
     points=[
         *(single | {"reading": ANY} for single in _PAIRS if single["s"] == 0.0 or single["rate"] == 1.0),
-        *points(mechanism=("sub-sampled Laplace",), delta=(1.0,), rate=(0.3,), s=(-1.0, -0.3, 0.0), t=(1.0,)),
-        *points(mechanism=("sub-sampled Gaussian",), delta=(3.0,), rate=(0.01,), s=(-1.0, 0.0), t=(1.0,)),
-        *points(mechanism=("Laplace", "Gaussian"), delta=(2.0,), rate=(1.0,), s=(-0.7,), t=(0.2, -0.1)),
+        *points(
+            mechanism=("sub-sampled Laplace",),
+            delta=(1.0,),
+            rate=(0.3,),
+            s=(-1.0, -0.3, 0.0),
+            t=(1.0,),
+            reading=(ANY,),
+        ),
+        *points(
+            mechanism=("sub-sampled Gaussian",),
+            delta=(3.0,),
+            rate=(0.01,),
+            s=(-1.0, 0.0),
+            t=(1.0,),
+            reading=(ANY,),
+        ),
+        *points(
+            mechanism=("Laplace", "Gaussian"),
+            delta=(2.0,),
+            rate=(1.0,),
+            s=(-0.7,),
+            t=(0.2, -0.1),
+            reading=(ANY,),
+        ),
     ],
     control=replace(LEMMA_3_CONTROL, at=_PAIRS[13] | {"reading": ANY}),
     derivation=(
