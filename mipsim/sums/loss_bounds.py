@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mipsim._validation import UndefinedError
 from mipsim.sums.lattice import Measure
 
 LIGHTEST = -600.0  # logarithm of a tilted mass that is left out, and counted as lost
@@ -267,6 +268,10 @@ def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
     scale = max(
         float(logs.max(initial=-np.inf)), float((cells.log_atoms + theta * losses).max(initial=-np.inf))
     )
+    if scale == -math.inf:
+        raise UndefinedError(
+            f"no exact answer: none of a step's losses lies on its lattice, from {losses[0]:.3g} to {losses[-1]:.3g}; rounding hides them"
+        )
     tilted = np.where(logs - scale > LIGHTEST, np.exp(logs - scale), 0.0)
     share = np.expm1(more) / np.expm1(width)
     return left, width, tilted, more, np.minimum(share, 1.0), np.asarray(scale)

@@ -42,7 +42,8 @@ class Outline:
 
     def rising(self) -> Outline:
         """Cells whose losses are equal to rounding as a single cell."""
-        starts = np.flatnonzero(np.append(True, np.diff(self.losses) > 1e-14))
+        alike = 1e-14 * min(1.0, float(np.abs(self.losses).max()))
+        starts = np.flatnonzero(np.append(True, np.diff(self.losses) > alike))
         log_out, log_in = (np.logaddexp.reduceat(log, starts) for log in (self.log_out, self.log_in))
         return Outline(self.losses[starts], log_out, log_in, np.maximum.reduceat(self.widest, starts))
 
@@ -185,10 +186,9 @@ class MixedGaussians(AbstractStepLaw):
     def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
         borders = self.outcome(offset + step * nodes)
         # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
-        lowest, highest = (
-            max(float(borders[0]), self.least - self.furthest),
-            min(float(borders[-1]), self.furthest + self.most),
-        )
+        # Where that is all that is followed, it lies on the right side of the nodes.
+        followed = [self.least - self.furthest, self.furthest + self.most]
+        lowest, highest = np.clip(followed, borders[0], borders[-1]).tolist()
         reach = max(abs(lowest), abs(highest)) + self.most - self.least
         count = 2 + int((highest - lowest) / min(0.15, _WIDE / (reach + 8.0)))
         check_memory(
@@ -247,7 +247,8 @@ class MixedGaussian(MixedGaussians):
         inner = self.mu * y - 0.5 * self.mu**2
         if self.p == 1.0:
             return inner
-        return np.logaddexp(math.log1p(-self.p), math.log(self.p) + inner)
+        near = np.log1p(self.p * np.expm1(np.minimum(inner, 1.0)))  # all digits of the least losses
+        return np.where(inner <= 1.0, near, np.logaddexp(math.log1p(-self.p), math.log(self.p) + inner))
 
     def outcome(self, loss: np.ndarray) -> np.ndarray:
         """The outcome of a loss; -inf at or below the least."""

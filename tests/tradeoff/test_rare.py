@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.sums.loss_bounds import _Line, _without_corners
+from mipsim.sums.loss_bounds import _Line, _without_corners, pessimistic
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.step_laws import MixedGaussian
 from tests.enclosures.composed import SubsampledSteps
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*both bounds hold")
@@ -313,3 +314,14 @@ def test_a_delta_that_no_transform_resolves_has_a_lower_bound():
     """It is e^-255."""
     low, high = mi.dpsgd(4.0, 0.005, 1000, neighbours="remove").log_delta_bounds(1.0)
     assert -280.0 < low < -255.0 < high
+
+
+@pytest.mark.parametrize("loss", [-1e3, 1e3])
+def test_a_lattice_beyond_all_that_is_followed(loss: float) -> None:
+    """All outcomes lie on the right side of it, and no measure on it is made."""
+    cells, _ = MixedGaussian(1.0, 1.0).cells(np.arange(4.0), loss, 1.0)
+    assert (cells.log_out == -np.inf).all()
+    assert (cells.log_out_above, cells.log_out_below)[loss > 0.0] == pytest.approx(0.0, abs=1e-12)
+    assert (cells.log_out_below, cells.log_out_above)[loss > 0.0] < -1e5
+    with pytest.raises(ValueError, match="none of a step's losses lies on its lattice"):
+        pessimistic(cells, 0.5)
