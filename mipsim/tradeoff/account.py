@@ -403,9 +403,15 @@ def _of_training(training: Training, claim: Any, **at: Any) -> Account:
     how: Any = {
         "neighbours": training.neighbours,
         "sampling": training.sampling,
-        "claim": claim or training.claim,
+        "claim": training.claim if claim is None else claim,
         **at,
     }
+    if training.data_size is not None and at["normalise"] != "expected":
+        if at["data_size"] not in (None, training.data_size):
+            raise ValueError(
+                f"data_size is {at['data_size']} beside a configuration of {training.data_size} records; leave it out"
+            )
+        how["data_size"] = training.data_size
     most = account(phases=[training.most], **how)
     least = most if training.least == training.most else account(phases=[training.least], **how)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}

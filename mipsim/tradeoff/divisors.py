@@ -69,13 +69,13 @@ def of_size(
 
 
 def of_batch(noise: float, rate: float, steps: int, data_size: object) -> AbstractTradeOff:
-    """The curve of Poisson samples of at most `data_size` records whose noisy sums are divided by the records that came, in any dimension.
+    """The curve of Poisson samples of at least `data_size` records whose noisy sums are divided by the records that came, in any dimension.
 
     Beside the noisy sum let the size b of the batch be seen; the quotient is a function of both. Of the other m records B come, a
     binomial number. Without the target b = B; with it, with probability q, b = B + 1. Given b, choose b - 1 of the others and another of
     them: the sum without the target has this other record, the sum with it the target, and they differ by v, of norm at most 2 clips.
     So a randomised function of (b, z) makes both worlds, where z is N(0, 1) in "out", and with probability q N(2 / s, 1) beside a binomial
-    number moved by 1 in "in". No function makes worlds easier to tell apart; steps may use all releases before, and compose. The bound
+    number moved by 1 in "in". More others add a binomial number to both. No function makes worlds easier to tell apart; steps may use all releases before, and compose. The bound
     is reached as the dimension grows, where the norm shows b, if all others contribute -v / 2. No lower end is proven.
 
     Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).

@@ -37,8 +37,11 @@ _SAMPLINGS = {
     "random_allocation": "random_allocation balls_in_bins balls_and_bins",
 }
 _RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
-_ELSEWHERE = "optim", "adam", "sched", "eval", "test", "val", "model"
-"""How tables begin that are not read: an epsilon in them is that of Adam, and a batch that of a test."""
+_ELSEWHERE = tuple(
+    "optim adam sched eval test val model adversar attack pgd augment loss layer norm batch_norm batchnorm".split()
+)
+"""How tables begin that are not read: an epsilon in them is that of Adam or of an attack, and a batch that of a test."""
+_NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
 _MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8
 
 
@@ -57,6 +60,7 @@ class Training:
     most: tuple[float, float, int]
     neighbours: str
     sampling: str
+    data_size: int | None
     claim: tuple[float, float] | None  # epsilon, delta
     read: str  # what was read, what follows, and what was left unread
 
@@ -112,6 +116,7 @@ def _content(path: Path) -> Mapping[str, Any]:
                     "YAML needs the package PyYAML, which is not installed: write TOML or JSON"
                 ) from None
             try:
+                _once_in_yaml(yaml.compose(text, yaml.SafeLoader))
                 held = yaml.safe_load(text)
             except yaml.YAMLError as error:
                 raise ValueError(printable(error, 80)) from None
@@ -131,6 +136,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"{printable(name, 40)} has two values")
         held[name] = value
     return held
+
+
+def _once_in_yaml(node: Any, depth: int = 0) -> None:
+    """Refuse a name that a table of YAML has twice, of which the package takes the last."""
+    if isinstance(pairs := getattr(node, "value", None), list) and depth <= _DEEPEST:
+        _once(
+            [
+                (pair[0].value, pair)
+                for pair in pairs
+                if isinstance(pair, tuple) and isinstance(pair[0].value, str)
+            ]
+        )
+        for _, below in (pair for pair in pairs if isinstance(pair, tuple)):
+            _once_in_yaml(below, depth + 1)
 
 
 def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -179,6 +198,7 @@ def _training(table: Mapping[str, Any]) -> Training:
         most=(noise, rates[1], steps[1]),
         neighbours=given.get("neighbours", "replace" if sampling == "fixed_size" else "add_or_remove"),
         sampling=sampling,
+        data_size=given.get("data_size"),
         claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
         read="; ".join(
             [read, *follows, *([f"not read: {printable(', '.join(unread), 100)}"] if unread else [])]
@@ -190,9 +210,9 @@ def _plain(word: str, name: str, value: Any) -> Any:
     """A value as a number or a word of ours."""
     if name in ("sampling", "neighbours"):
         if isinstance(value, bool) and word in ("poisson_sampling", "shuffle"):
-            if word == "shuffle" and not value:
-                raise ValueError("shuffle is false; give the sampling")
-            return "poisson" if word == "poisson_sampling" and value else "shuffled"
+            if not value:
+                raise ValueError(f"{word} is false; give the sampling")
+            return "poisson" if word == "poisson_sampling" else "shuffled"
         known = _by_spelling(_SAMPLINGS if name == "sampling" else _RELATIONS)
         text = str(value).strip().lower().replace("-", "_").replace(" ", "_")
         return known.get(text) or choice(word, text, list(_SAMPLINGS if name == "sampling" else _RELATIONS))
@@ -230,6 +250,10 @@ def _batch(given: Mapping[str, Any], word: str) -> int:
         raise ValueError(
             f"{word} beside {given['devices']} devices may be of a device or of all; give the total_batch_size"
         )
+    if given.get("accumulation", 1) > 1 and word.startswith("train"):  # of DeepSpeed it is that of all
+        raise ValueError(
+            f"{word} beside an accumulation of {given['accumulation']} may be of a part or of all; give the total_batch_size"
+        )
     return size * given.get("accumulation", 1) * given.get("devices", 1)
 
 
@@ -258,10 +282,36 @@ def _steps(
             raise ValueError(f"an epoch has {ratio:.6g} steps, no whole number; give the steps_per_epoch")
         follows.append(f"an epoch has {few} or {many} steps")
     rates = 1.0 / many, 1.0 / few
+    stated = ("the rate by the steps of an epoch", rates) if "steps_per_epoch" in given else None
+    if "sampling_rate" in given:
+        own = spelt["sampling_rate"], (given["sampling_rate"],) * 2
+        _agree(own, stated)
+        stated = own
+    if batch and "data_size" in given:
+        size = given["data_size"] / batch
+        ends = 1.0 / math.ceil(size), 1.0 / max(math.floor(size), 1)
+        _agree(stated, (f"the rate of {batch} of {given['data_size']} records", ends))
     if "sampling_rate" in given:
         rates = given["sampling_rate"], given["sampling_rate"]
     elif given.get("sampling") == "fixed_size" and "steps_per_epoch" not in given:
         rates = 1.0 / ratio, 1.0 / ratio
-    if taken is None and "epochs" in given:
-        return rates, (max(math.floor(given["epochs"] * few), 1), math.ceil(given["epochs"] * many)), follows
+    if "epochs" in given:
+        ends = max(math.floor(given["epochs"] * few), 1), math.ceil(given["epochs"] * many)
+        if taken is None:
+            return rates, ends, follows
+        _agree((spelt["steps"], (taken, taken)), (f"{given['epochs']:g} epochs", ends), "")
     return rates, None if taken is None else (taken, taken), follows
+
+
+_Stated = tuple[str, tuple[float, float]]
+
+
+def _agree(first: _Stated | None, other: _Stated | None, ending: str = "s") -> None:
+    """Refuse what two statements contradict: the file does not say which was run."""
+    if first is None or other is None:
+        return
+    (name, own), (contrary, ends) = first, other
+    if own[1] * _NEAR < ends[0] or ends[1] * _NEAR < own[0]:
+        raise ValueError(
+            f"{name} is {own[1]:.6g}, which {contrary} contradict{ending}: {ends[0]:.6g} to {ends[1]:.6g}; give 1 of them"
+        )

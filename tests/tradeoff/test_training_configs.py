@@ -1,5 +1,6 @@
 """Configurations of training runs: three that were published with their epsilon, each spelling, and what is refused."""
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -94,7 +95,16 @@ def test_samplers_have_usual_names(name: str) -> None:
         ({"gradient_accumulation_steps": 2}, 0.2),
         ({"logical_batch_size": 200, "batch_size": None, "gradient_accumulation_steps": 2}, 0.2),
         ({"per_device_train_batch_size": 100, "batch_size": None, "world_size": 2}, 0.2),
-        ({"optimizer": {"epsilon": 1e-8}, "test_batch_size": 5, "eval": {"batch_size": 7}}, 0.1),
+        (
+            {
+                "optimizer": {"epsilon": 1e-8},
+                "test_batch_size": 5,
+                "eval": {"batch_size": 7},
+                "attack": {"epsilon": 0.03},
+                "layer_norm": {"epsilon": 1e-6},
+            },
+            0.1,
+        ),
     ],
 )
 def test_a_step_has_the_records_between_two_updates(more: dict[str, Any], rate: float) -> None:
@@ -117,6 +127,12 @@ def test_a_step_has_the_records_between_two_updates(more: dict[str, Any], rate: 
         (FULL | {"batch_size": 2000}, "a step has 2000 records of 1000"),
         (FULL | {"noise_multiplier": "much"}, "noise_multiplier is 'much'; it must be a number"),
         (FULL | {"shuffle": False, "sampling": None}, "shuffle is false; give the sampling"),
+        (FULL | {"poisson_sampling": False, "sampling": None}, "poisson_sampling is false; give the sampling"),
+        (FULL | {"sampling_rate": 0.01}, "sampling_rate is 0.01, which the rate of 100 of 1000 records contradicts: 0.1 to 0.1; give 1 of them"),
+        (FULL | {"steps_per_epoch": 500}, "the rate by the steps of an epoch is 0.002, which the rate of 100 of 1000 records contradicts"),
+        (FULL | {"sampling_rate": 0.01, "steps_per_epoch": 10, "batch_size": None}, "sampling_rate is 0.01, which the rate by the steps of an epoch contradicts"),
+        (FULL | {"steps": 3}, "steps is 3, which 2 epochs contradict: 20 to 20; give 1 of them"),
+        ({**FULL, "batch_size": None, "train_batch_size": 100, "gradient_accumulation_steps": 4}, "train_batch_size beside an accumulation of 4 may be of a part or of all"),
     ],
 )  # fmt: skip
 def test_what_is_missing_or_wrong_is_a_sentence(given: dict[str, Any], says: str) -> None:
@@ -168,6 +184,11 @@ def test_the_page_prints_what_its_file_gives(tmp_path: Path, capsys) -> None:
         ("run.toml", "sigma = ", "run.toml: "),
         ("run.json", "[1, 2]", "run.json: it holds no table of names"),
         ("run.json", '{"sigma": 1, "sigma": 2}', "run.json: sigma has two values"),
+        (
+            "run.yaml",
+            "a: {sigma: 1, sigma: 2}",
+            "run.yaml: sigma has two values" if importlib.util.find_spec("yaml") else "PyYAML",
+        ),
         ("run.json", "[" * 100_000, "run.json: "),
         ("run.txt", "", "it must end in .toml, .json, .yaml, .yml"),
         ("run.toml", "x" * (2 << 20), "run.toml: it has more than a megabyte"),
