@@ -53,7 +53,8 @@ def of_size(
         )
     n = whole("data_size", data_size, 2)
     other = [n + change for change in (-1, 1) if (change, neighbours) not in ((-1, "add"), (1, "remove"))]
-    divisors = sorted({math.floor(rate * size * (1.0 + 1e-12)) for size in (n, *other)})
+    # A product that misses a whole number by rounding, such as 49 x (1 / 49), is below it in code.
+    divisors = sorted({math.floor(rate * size * by) for size in (n, *other) for by in (1.0, 1.0 + 1e-12)})
     if divisors[0] == 0:
         raise ValueError(
             f"normalise is 'floor', but floor({rate:g} x {n}) or that of a neighbour is 0; no sum is divided by 0"
