@@ -399,6 +399,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.PrivacyFilter(), "mu and rho are both missing; give exactly 1 of them"),
     (lambda: mi.PrivacyFilter(mu=1.0, rho=1.0), "mu and rho are both given"),
     (lambda: mi.PrivacyFilter(mu=0.0), "mu is 0.0"),
+    (lambda: mi.PrivacyFilter(mu=1e-200), "mu is 1e-200"),
     (lambda: mi.PrivacyFilter(rho=1.0).step(1.0), "curve is float; it must be a trade-off function"),
     (lambda: mi.best_of_runs(mi.GaussianTradeOff(1.0), 1e-5, runs=1.0), r"runs is 1.0; it must be a finite number in \(1, 1e\+09\]"),
     (lambda: mi.best_of_runs(mi.GaussianTradeOff(1.0), 1e-5, runs=9.0, shape=-1.0), "shape is -1.0"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from mipsim._validation import member, number, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.compose import MOST_STEPS
@@ -18,8 +20,8 @@ class PrivacyFilter:
     What a step spends is the upper end of `least_mu` or `to_zcdp` of its curve; such sums are proven for these two alone.
 
     Args:
-        mu: the budget in mu of Gaussian DP, > 0; or
-        rho: the budget in rho of zero-concentrated DP, > 0. Exactly 1 of them.
+        mu: the budget in mu of Gaussian DP, in [1e-100, 1e100]; or
+        rho: the budget in rho of zero-concentrated DP, in [1e-100, 1e100]. Exactly 1 of them.
 
     Attributes:
         spent: in mu^2, or in rho.
@@ -45,8 +47,13 @@ class PrivacyFilter:
                 f"mu and rho are {'both missing' if mu is None else 'both given'}; give exactly 1 of them"
             )
         self.name, given = ("mu", mu) if rho is None else ("rho", rho)
-        self.budget = number(self.name, given, 0.0, 1e100, low_open=True)
-        self.spent = 0.0
+        self.budget = number(self.name, given, 1e-100, 1e100)
+        self._spent = Fraction(0)
+
+    @property
+    def spent(self) -> float:
+        """The costs so far, added without rounding: no number of small steps is lost beside a large sum."""
+        return float(self._spent)
 
     def cost(self, curve: AbstractTradeOff, copies: int = 1) -> float:
         """What `copies` steps of a curve spend, in mu^2 or rho: an upper bound; infinite if no finite bound is proven.
@@ -67,11 +74,12 @@ class PrivacyFilter:
     def fits(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; nothing is spent."""
         most = self.budget**2 if self.name == "mu" else self.budget
-        return self.spent + self.cost(curve, copies) <= most
+        cost = self.cost(curve, copies)
+        return cost <= most and float(self._spent + Fraction(cost)) <= most
 
     def step(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; if they may, they are spent, and must be taken or are lost."""
         if not self.fits(curve, copies):
             return False
-        self.spent += self.cost(curve, copies)
+        self._spent += Fraction(self.cost(curve, copies))
         return True

@@ -37,9 +37,7 @@ _SAMPLINGS = {
     "random_allocation": "random_allocation balls_in_bins balls_and_bins",
 }
 _RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
-_ELSEWHERE = tuple(
-    "optim adam sched eval test val model adversar attack pgd augment loss layer norm batch_norm batchnorm".split()
-)
+_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, and a batch that of a test."""
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
 _MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8

@@ -69,6 +69,14 @@ def test_a_filter_spends_what_its_theorem_adds() -> None:
     assert zcdp.fits(mi.GaussianTradeOff(0.2), 1)
 
 
+def test_a_filter_loses_no_small_step_beside_a_large_sum() -> None:
+    budget, small = mi.PrivacyFilter(mu=1.0), mi.GaussianTradeOff(5e-9)  # 2.5e-17, a quarter of a rounding
+    before = budget.cost(mi.GaussianTradeOff(0.999))
+    assert budget.step(mi.GaussianTradeOff(0.999))
+    assert all(budget.step(small) for _ in range(1000))
+    assert budget.spent - before == pytest.approx(2.5e-14, rel=0.01)
+
+
 def test_the_composition_that_a_filter_allows_keeps_its_budget() -> None:
     """An order of steps chosen without looking at releases is an ordinary composition: it never passes the promise."""
     rng, curves = (
