@@ -25,6 +25,7 @@ from mipsim.exact.independent import (
     Heavy,
     Independent,
     Stack,
+    all_atoms,
     by_waves,
     heavy_atoms,
     lattice_powers,
@@ -51,8 +52,6 @@ _OUTCOMES = 2**14  # of a single row; each is an atom of every further batch
 _MOST_TILTED = 2**14  # different coordinates of which small tails are looked at: a minute of a core
 _QUICK = 2.0**26  # products of numbers: a tenth of a second
 _CONVOLVED = 2.0**33  # the same: ten seconds
-_ENUMERATED = 2.0**20  # outcomes: so many are multiplied out in a second
-_MOST_ATOMS = 2**17  # atoms
 _HEAVY = 2.0**-3  # over the nodes: their bracket blurs what is lighter
 _LIGHTEST = 1e-11  # a rest so light is counted as an error
 _WIDE = 5e-4  # a bracket wider than twice its usual width has ties in it
@@ -196,14 +195,12 @@ def _heavy(total: Independent, nodes: int) -> Heavy:
     none = Heavy(np.zeros(0), np.zeros(0), np.zeros(0), total.rounding, 0.0)
     if total.noise.parts:
         return none
-    outcomes, likeliest = 0.0, np.zeros(2)
+    if (every := all_atoms(total)) is not None:
+        return every
+    likeliest = np.zeros(2)
     for s in total.stacks:
-        possible = (s.probability > 0.0).any(axis=0).sum(axis=1)
-        outcomes += float(s.copies.max(axis=0) @ np.log(np.maximum(possible, 1)))
         with np.errstate(divide="ignore"):
             likeliest += (np.log(s.probability.max(axis=2)) * s.copies).sum(axis=1)
-    if outcomes <= np.log(_ENUMERATED):
-        return heavy_atoms(total, 0.0, _MOST_ATOMS * 8)
     least = _HEAVY / (nodes + 1.0)
     if likeliest.max() < np.log(least):
         return none

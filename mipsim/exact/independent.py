@@ -28,6 +28,7 @@ _MOMENTS = 30  # 0.7^30 / 30! < 1e-36 is left out
 _CHANCE = 1e-13  # probability that may lie off the circle, at each end of each world
 _MERGE = 1e-12  # of the largest value: nearer values are equal, as they are to an attack computed in float64
 _TINY = 1e-17  # masses below a tenth of the rounding of 1; what is dropped is counted
+_ENUMERATED = 2**20  # outcomes that are multiplied out: a second
 _TRIMMED = 1e-12  # probability of far values left out of all tables together; it is counted as an error
 
 
@@ -333,6 +334,16 @@ class Heavy:
     slack: float  # a bound on the error of the values
     error: float  # a bound on the error of the probabilities, summed, in either world
 
+    def is_ordered(self, total: Independent) -> bool:
+        """Whether no value's error reaches another, nor what a single table changes: else the order of unequal values is not known."""
+        gaps = [float(np.diff(self.values).min(initial=np.inf))]
+        for s in total.stacks:
+            values = np.sort(np.where((s.probability > 0.0).any(axis=0), s.values, np.inf), axis=1)
+            with np.errstate(invalid="ignore"):
+                apart = np.diff(values, axis=1)
+            gaps.append(float(np.min(apart, where=apart > 0.0, initial=np.inf)))
+        return 2.0 * self.slack < min(gaps)
+
 
 def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     """Multiply the tables out and go on with products of at least `least` only, the `most` likeliest of them.
@@ -348,6 +359,15 @@ def heavy_atoms(total: Independent, least: float, most: int) -> Heavy:
     slack = max(each[0][2], each[1][2]) + span + total.rounding
     error = 4.0 * UNIT * (steps + each[0][3]) * float(masses.sum(1).max())
     return Heavy(values, masses[0], masses[1], slack, error)
+
+
+def all_atoms(total: Independent) -> Heavy | None:
+    """All atoms of a sum, multiplied out; None where it has too many outcomes."""
+    outcomes = 0.0
+    for s in total.stacks:
+        possible = (s.probability > 0.0).any(axis=0).sum(axis=1)
+        outcomes += float(s.copies.max(axis=0) @ np.log(np.maximum(possible, 1)))
+    return heavy_atoms(total, 0.0, 2**20) if outcomes <= np.log(_ENUMERATED) else None
 
 
 def _world(

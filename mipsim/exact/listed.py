@@ -14,10 +14,9 @@ import numpy as np
 from mipsim._budget import check_budget
 from mipsim._powers import repeated
 from mipsim.exact.atoms import AtomsLaw
-from mipsim.exact.independent import Independent, heavy_atoms
+from mipsim.exact.independent import Independent, all_atoms
 from mipsim.exact.rounding import UNIT
 
-MOST_OUTCOMES = 2.0**20  # outcomes that are multiplied out one by one: a second
 _MOST_VALUES = 2**20  # places on a lattice
 _LEAST_STEP = 2.0**-21  # of the range of all sums: a finer lattice has too many places
 _ON_IT = 64.0 * UNIT  # of the largest value of a table: by which rounding moves a value off the lattice
@@ -55,31 +54,12 @@ probability; and what is left out."""
 
 
 def _by_outcomes(total: Independent) -> Listed | None:
-    outcomes = 0.0
-    for s in total.stacks:
-        possible = (s.probability > 0.0).any(axis=0).sum(axis=1)
-        outcomes += float(s.copies.max(axis=0) @ np.log(np.maximum(possible, 1)))
-    if outcomes > np.log(MOST_OUTCOMES):
-        return None
-    heavy = heavy_atoms(total, 0.0, int(MOST_OUTCOMES))
-    # Where a value's error reaches another, or what a single term changes, the order of unequal values is not known.
-    if 2.0 * heavy.slack >= min(_least_gap(total), float(np.diff(heavy.values).min(initial=np.inf))):
+    if (heavy := all_atoms(total)) is None or not heavy.is_ordered(total):
         return None
     masses = np.stack([heavy.out, heavy.inside])
     # The error of all together is as large a share of them as that of each is of it.
     off = heavy.error / max(float(masses.sum(axis=1).max()), 1e-300)
     return heavy.values, masses, heavy.slack, off, 0.0
-
-
-def _least_gap(total: Independent) -> float:
-    """The least distance of two possible values of a table."""
-    gap = np.inf
-    for s in total.stacks:
-        values = np.sort(np.where((s.probability > 0.0).any(axis=0), s.values, np.inf), axis=1)
-        with np.errstate(invalid="ignore"):
-            apart = np.diff(values, axis=1)
-        gap = min(gap, float(np.min(apart, where=apart > 0.0, initial=np.inf)))
-    return gap
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr, ndtri
 
 import mipsim.exact.bracketed as bracket_module
+import mipsim.exact.independent as independent_module
 import mipsim.exact.tilted as tilted_module
 from mipsim.exact.bracketed import BracketLaw, bracket
 from mipsim.exact.density_rows import LaplaceRow, NormalRow
@@ -139,7 +140,7 @@ def problems(draw: st.DrawFn) -> tuple[Tables, np.ndarray, ScoreNoise, int, np.n
 def route(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both routes are tested on the same problems: what can be multiplied out is also bracketed by frequencies."""
     if request.param == "by frequencies":
-        monkeypatch.setattr(bracket_module, "_ENUMERATED", 0.5)
+        monkeypatch.setattr(independent_module, "_ENUMERATED", 0.5)
         monkeypatch.setattr(bracket_module, "_HEAVY", 2.0)
         monkeypatch.setattr(bracket_module, "_WIDE", 2.0)
         monkeypatch.setattr(bracket_module, "lattice_powers", lambda stacks: (stacks, np.zeros(2)))
@@ -286,8 +287,8 @@ def missed(case: Sampled, rng: np.random.Generator) -> float:
 
 @pytest.fixture
 def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only values of a probability of 2^-17 are listed: with few outcomes all would be."""
-    monkeypatch.setattr(bracket_module, "_ENUMERATED", 1.0)
+    """Only values of a probability of 2^-15 are listed: with few outcomes all would be."""
+    monkeypatch.setattr(independent_module, "_ENUMERATED", 1.0)
     monkeypatch.setattr(tilted_module, "_NODES", 2**12 - 1)
 
 
