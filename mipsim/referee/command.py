@@ -34,7 +34,7 @@ from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS
 from mipsim.audits.scores import ROWS
 from mipsim.audits.tables import Unclear
 from mipsim.referee import settings
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.schemes import NEIGHBOURS, NORMALISE, SCHEMES
 from mipsim.tradeoff.training import ENDINGS
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 FIND_NOISE = (
     "The noise for a target, in Python: mi.find_noise_multiplier_for_advantage(0.1, sampling_rate=0.01, steps=1000), "
-    "or _for_epsilon_delta, _for_mu, _for_eta, _for_tpr_at_fpr.\n\n"
+    "or _for_epsilon_delta, _for_mu, _for_err_rates, _for_tpr_at_fpr.\n\n"
 )
 
 
@@ -496,7 +496,7 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @click.option(
     "--normalise",
     default="expected",
-    type=click.Choice(("expected", "floor", "realised")),
+    type=click.Choice(NORMALISE),
     help="by what noisy sums are divided: a number that neighbours share (default), the floor of rate times records, or the batch that came",
 )
 @click.option("--data-size", type=Whole(2), metavar="N", help="records, where --normalise needs them")
@@ -524,8 +524,9 @@ def account(
     """
     if (implemented is None) != (accounted is None):
         raise click.UsageError("--implemented and --accounted must be given together")
-    if implemented is not None and sampling is not None:
-        raise click.UsageError("--sampling is given beside --implemented; it must be left out")
+    for option, value in {"--sampling": sampling, "--claim": how["claim"]}.items():
+        if implemented is not None and value is not None:
+            raise click.UsageError(f"{option} is given beside --implemented; it must be left out")
     import json
 
     from mipsim.tradeoff import account as accounting

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +16,10 @@ from mipsim._validation import choice, member, number, real_array, whole
 from mipsim._verdict import Verdict
 from mipsim._words import plural, quoted
 from mipsim.tradeoff import divisors, events
-from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
-from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, NORMALISE, SCHEMES, shift
 from mipsim.tradeoff.training import Training, is_training, read_training
 
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
@@ -114,20 +114,17 @@ class Account(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an infinite end is the text "inf"."""
-        return {
+        result = {
             "phases": [dict(zip(_PHASE, phase, strict=True)) for phase in self.phases],
             "neighbours": self.neighbours,
             "sampling": self.sampling,
             "group": self.group,
             "assumes": [*self.assumes],
             "numbers": {name: _plain(ends) for name, ends in self.numbers.items()},
-            **(
-                {"claim": {"epsilon": self.claim[0], "delta": self.claim[1], "verdict": self.verdict}}
-                if self.claim
-                else {}
-            ),
-            **({"read": self.read} if self.read else {}),
         }
+        if self.claim:
+            result["claim"] = {"epsilon": self.claim[0], "delta": self.claim[1], "verdict": self.verdict}
+        return result | ({"read": self.read} if self.read else {})
 
     def _title(self) -> str:
         if not self.phases:
@@ -140,22 +137,13 @@ class Account(Printed):
         return f"DP-SGD: {phases}, {self.sampling}, {self.neighbours}{group}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [
-            *((name, shown(ends)) for name, ends in self.numbers.items()),
-            *(
-                [
-                    (
-                        "claim",
-                        f"epsilon {_named(self.claim[0])} at delta {_named(self.claim[1])}: {self.verdict}",
-                    )
-                ]
-                if self.claim
-                else []
-            ),
-            *([("read", self.read)] if self.read else []),
-            ("assumes", self.assumes[0]),
-            ("and", self.assumes[1]),
-        ]
+        lines = [(name, shown(ends)) for name, ends in self.numbers.items()]
+        if self.claim:
+            epsilon, delta = map(_named, self.claim)
+            lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}"))
+        if self.read:
+            lines.append(("read", self.read))
+        return [*lines, ("assumes", self.assumes[0]), ("and", self.assumes[1])]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,16 +201,18 @@ class AccountComparison(Printed):
         return f"implemented: {self.implemented._title()}; accounted: {self.accounted._title()}"
 
     def _lines(self) -> list[tuple[str, str]]:
-        lines = [
-            (name, f"{shown(own)} against {shown(other)}, {_words(_relation(own, other))}")
-            for name, (own, other) in self._pairs().items()
-        ]
+        lines = []
+        for name, (own, other) in self._pairs().items():
+            leaks = _relation(own, other)
+            words = leaks if leaks == "not decided" else f"leaks {leaks}"
+            lines.append((name, f"{shown(own)} against {shown(other)}, {words}"))
+        (first, both), (second, other) = self.implemented.assumes, self.accounted.assumes
         return [
             *lines,
             ("says", self.says[0]),
-            ("implemented", self.implemented.assumes[0]),
-            ("accounted", self.accounted.assumes[0]),
-            ("both", ALWAYS),
+            ("implemented", first),
+            ("accounted", second),
+            ("both", min(both, other, key=len)),  # the shorter is part of the other
         ]
 
 
@@ -261,7 +251,7 @@ def account(
         claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
         normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing); "floor", the
             floor of the rate times the number of records; "realised", the number of records that came in the batch.
-        data_size: the number of records, >= 2, where "floor" or "realised" needs it.
+        data_size: the number of records, >= 2, where "floor" or "realised" needs it and no configuration says it.
         dimension: of a gradient, >= 1, for the sentence that refuses "floor"; 1000 if it is None.
 
     Raises:
@@ -281,54 +271,50 @@ def account(
         ...
         ValueError: sampling_rate is 0.3; with sampling 'shuffled' it must be 1 / T for epochs of T steps
     """
-    deltas, epsilons, fprs = (
-        [number(name, value, 0.0, high) for value in _several(name, given)]
-        for name, given, high in (("delta", delta, 1.0), ("epsilon", epsilon, math.inf), ("fpr", fpr, 1.0))
-    )
-    for name, value, most in (("data_size", data_size, 10**8), ("dimension", dimension, 10**12)):
-        if value is not None:
-            whole(name, value, 1, most)
+    wanted = {
+        "delta": _several("delta", delta, 1.0),
+        "epsilon": _several("epsilon", epsilon, math.inf),
+        "fpr": _several("fpr", fpr, 1.0),
+    }
+    claim = None if claim is None else _claimed(claim)
+    divided: dict[str, Any] = {
+        "normalise": choice("normalise", normalise, NORMALISE),
+        "data_size": None if data_size is None else whole("data_size", data_size, 2, 10**15),
+        "dimension": None if dimension is None else whole("dimension", dimension, 1, 10**12),
+    }
+    steps_of = {
+        "sampling_rate": sampling_rate,
+        "steps": steps,
+        "phases": phases,
+        "sampling": sampling,
+        "group": group,
+    }
     if is_training(noise_multiplier):
         _refuse_beside(
-            "a configuration as noise_multiplier",
-            sampling_rate=sampling_rate,
-            steps=steps,
-            phases=phases,
-            sampling=sampling,
+            "a configuration; with it give only claim, normalise, data_size, dimension, delta, epsilon and fpr",
+            **steps_of,
             neighbours=neighbours,
-            group=group,
         )
-        divided = {"normalise": normalise, "data_size": data_size, "dimension": dimension}
-        return _of_training(
-            read_training(noise_multiplier), claim, **divided, delta=deltas, epsilon=epsilons, fpr=fprs
-        )
+        return _of_training(read_training(noise_multiplier), claim=claim, **divided, **wanted)
     if claim is not None:
-        claim = _claimed(claim)
-        epsilons, deltas = (
-            [*values, *([at] if at not in values else [])]
-            for values, at in zip((epsilons, deltas), claim, strict=True)
-        )
+        for name, value in zip(("epsilon", "delta"), claim, strict=True):
+            wanted[name] = [*dict.fromkeys([*wanted[name], value])]
     both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
     if events.is_event(noise_multiplier):
         _refuse_beside(
-            "an event as noise_multiplier",
-            normalise=normalise,
-            sampling_rate=sampling_rate,
-            steps=steps,
-            phases=phases,
-            sampling=sampling,
-            group=group,
+            "an event; with it give only neighbours, claim, delta, epsilon and fpr",
+            **steps_of,
+            **divided,
         )
-        parts, sampling = [], type(noise_multiplier).__name__
+        parts, sampling, read = [], type(noise_multiplier).__name__, ""
         first = events.curve_of_event(noise_multiplier, neighbours)
         first = first.inverse() if neighbours == "add" else first
     else:
         parts = _phases(noise_multiplier, sampling_rate, steps, phases)
-        curves = [
-            dpsgd(*part, neighbours="remove" if both else neighbours, sampling=sampling, group=group)
-            for part in parts
-        ]
-        first = _normalised(parts, curves, normalise, data_size, dimension, neighbours, sampling, group)
+        who: dict[str, Any] = {"sampling": sampling, "group": group}
+        curves = [dpsgd(*part, neighbours="remove" if both else neighbours, **who) for part in parts]
+        curves, read = divisors.divided(curves, parts, neighbours=neighbours, **who, **divided)
+        first = curves[0] if len(curves) == 1 else compose(*curves)
     in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
     if not in_epochs and isinstance(first, ComposedTradeOff):
         first = first.at_accuracy(FINE, FINE)
@@ -336,56 +322,15 @@ def account(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
-        numbers = {f"epsilon at delta {_named(at)}": curve.epsilon_bounds(at) for at in deltas}
-        numbers |= {f"delta at epsilon {_named(at)}": curve.delta_bounds(at) for at in epsilons}
+        numbers = {f"epsilon at delta {_named(at)}": curve.epsilon_bounds(at) for at in wanted["delta"]}
+        numbers |= {f"delta at epsilon {_named(at)}": curve.delta_bounds(at) for at in wanted["epsilon"]}
         numbers["advantage"] = curve.advantage_bounds()
-        numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in fprs}
+        numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in wanted["fpr"]}
         numbers["least mu of mu-GDP"] = (
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(
-        known, neighbours, sampling, int(group), numbers, claim, _DIVIDED.get(normalise, "") if parts else ""
-    )
-
-
-_DIVIDED = {
-    "floor": "sums are divided by the floor of the rate times the records, which is the same for neighbours of this many",
-    "realised": "sums are divided by the records that came, in any dimension; no lower ends are proven",
-}
-
-
-def _normalised(
-    parts: list[Phase],
-    curves: list[AbstractTradeOff],
-    normalise: str,
-    size: Any,
-    dimension: Any,
-    neighbours: str,
-    sampling: str,
-    group: int,
-) -> AbstractTradeOff:
-    """The whole curve, with what the divisors tell."""
-    if choice("normalise", normalise, divisors.NORMALISE) != "expected" and group != 1:
-        raise ValueError(f"group is {quoted(group)} with normalise {normalise!r}; proven is 1")
-    if normalise == "floor":
-        curves = [
-            divisors.of_size(curve, part[1], size, dimension, neighbours)
-            for curve, part in zip(curves, parts, strict=True)
-        ]
-    elif normalise == "realised" and sampling not in ("fixed_size", "shuffled"):
-        if sampling != "poisson":
-            raise ValueError(
-                f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
-            )
-        if neighbours == "replace":
-            raise ValueError(
-                "normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove"
-            )
-        curves = [divisors.of_batch(*part, size) for part in parts]
-        if neighbours == "add":
-            curves = [curve.inverse() for curve in curves]
-    return curves[0] if len(curves) == 1 else compose(*curves)
+    return Account(known, neighbours, sampling, int(group), numbers, claim, read)
 
 
 def _claimed(claim: object) -> tuple[float, float]:
@@ -394,26 +339,18 @@ def _claimed(claim: object) -> tuple[float, float]:
     return number("claim", claim[0], 0.0), number("claim", claim[1], 0.0, 1.0)
 
 
-def _of_training(training: Training, claim: Any, **at: Any) -> Account:
+def _of_training(training: Training, **given: Any) -> Account:
     """The lower ends of the least, and the upper ends of the most, that a configuration allows."""
-    if claim is not None and training.claim is not None:
-        raise ValueError(
-            f"claim is {quoted(claim)} beside a configuration that claims {training.claim}; give 1 of them"
-        )
-    how: Any = {
-        "neighbours": training.neighbours,
-        "sampling": training.sampling,
-        "claim": training.claim if claim is None else claim,
-        **at,
-    }
-    if training.data_size is not None and at["normalise"] != "expected":
-        if at["data_size"] not in (None, training.data_size):
-            raise ValueError(
-                f"data_size is {at['data_size']} beside a configuration of {training.data_size} records; leave it out"
-            )
-        how["data_size"] = training.data_size
-    most = account(phases=[training.most], **how)
-    least = most if training.least == training.most else account(phases=[training.least], **how)
+    for name in ("claim", "data_size"):
+        if (own := getattr(training, name)) is not None:
+            if given[name] is not None:
+                raise ValueError(
+                    f"{name} is {quoted(given[name])} beside a configuration that has {own}; give 1 of them"
+                )
+            given[name] = own
+    given |= {"neighbours": training.neighbours, "sampling": training.sampling}
+    most = account(phases=[training.most], **given)
+    least = most if training.least == training.most else account(phases=[training.least], **given)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}
     return replace(most, numbers=numbers, read="; ".join(filter(None, (training.read, most.read))))
 
@@ -426,7 +363,7 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
         )
     if noise is not None:
         return [(noise, rate, steps)]
-    _refuse_beside("phases", sampling_rate=rate, steps=steps)
+    _refuse_beside("phases; each has its own", sampling_rate=rate, steps=steps)
     if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes, Mapping, Set)):
         what, parts = f"is {quoted(phases)}", []
     else:
@@ -441,21 +378,15 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
 
 
 def _refuse_beside(what: str, **others: object) -> None:
-    """Raise ValueError where an argument is given beside what says the same."""
-    unset = {
-        "sampling_rate": 1,
-        "steps": 1,
-        "phases": None,
-        "sampling": "poisson",
-        "neighbours": "add_or_remove",
-        "group": 1,
-        "normalise": "expected",
-    }
+    """Raise ValueError where an argument that is not its default is given beside what leaves no room for it."""
     for name, value in others.items():
-        if value is not unset[name] and not (isinstance(value, (str, int, float)) and value == unset[name]):
-            raise ValueError(
-                f"{name} is {quoted(value)} beside {what}; it must be left out, since that says it"
-            )
+        if value is not (unset := _DEFAULTS.get(name)) and not (
+            isinstance(value, (str, int, float)) and value == unset
+        ):
+            raise ValueError(f"{name} is {quoted(value)} beside {what}")
+
+
+_DEFAULTS = {name: given.default for name, given in inspect.signature(account).parameters.items()}
 
 
 def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds:
@@ -466,16 +397,18 @@ def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds
     T^-E, which at rarer and rarer FPRs shifts no probit. Of shuffled records both worlds have this factor.
     """
     squares = [epochs_of(rate, steps, sampling)[1] / noise**2 for noise, rate, steps in phases]
-    mu = math.sqrt(math.fsum(squares)) * (2.0 if neighbours == "replace" else 1.0)
+    mu = math.sqrt(math.fsum(squares)) * shift(neighbours)
     return mu * (1.0 - _CLOSED), mu * (1.0 + _CLOSED)
 
 
-def _several(name: str, given: float | Iterable[float]) -> Sequence[float]:
-    if not isinstance(given, Iterable) or isinstance(given, str) or getattr(given, "ndim", 1) == 0:
-        return [given]  # type: ignore[list-item]
-    if (array := real_array(name, given)).ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; it must be a number or a vector of shape (d,)")
-    return array.tolist()
+def _several(name: str, given: float | Iterable[float], most: float) -> list[float]:
+    """A value or several, each in [0, most]."""
+    values: Any = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0:
+        if (array := real_array(name, given)).ndim != 1:
+            raise ValueError(f"{name} has shape {array.shape}; it must be a number or a vector of shape (d,)")
+        values = array.tolist()
+    return [number(name, value, 0.0, most) for value in values]
 
 
 def _named(at: float) -> str:
@@ -485,10 +418,6 @@ def _named(at: float) -> str:
 
 def _relation(own: Bounds, other: Bounds) -> str:
     return "more" if own[0] > other[1] else "less" if own[1] < other[0] else "not decided"
-
-
-def _words(leaks: str) -> str:
-    return leaks if leaks == "not decided" else f"leaks {leaks}"
 
 
 def _plain(ends: Bounds) -> dict[str, float | str]:

@@ -7,6 +7,7 @@ relative deviation of (2 / d)^(1/2), so that in large dimensions two divisors ar
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, xlog1py, xlogy
@@ -21,11 +22,8 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 
-NORMALISE = "expected", "floor", "realised"
-_POINTS, _SPREAD = (
-    1 << 12,
-    14.0,
-)  # thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies
+_POINTS, _SPREAD = 1 << 12, 14.0
+"""Thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies."""
 _SLACK = 1e-11  # relative: rounding of the rates of a threshold
 
 
@@ -41,35 +39,81 @@ def norm_test(dimension: int, more_noise: float, less_noise: float, fpr: float) 
     return float(max(gammaincc(half, large / square), gammainc(half, small * square)))
 
 
-def of_size(
-    curve: AbstractTradeOff, rate: float, data_size: object, dimension: object, neighbours: str
-) -> AbstractTradeOff:
-    """The curve of sums that are divided by floor(rate n) of a data set of n records, or what is wrong with it."""
+def divided(
+    curves: list[AbstractTradeOff],
+    phases: Sequence[tuple[float, float, int]],
+    *,
+    normalise: str,
+    data_size: int | None,
+    dimension: int | None,
+    neighbours: str,
+    sampling: str,
+    group: int,
+) -> tuple[list[AbstractTradeOff], str]:
+    """The curve of each phase, (noise, rate, steps), with what its divisor tells, and this in words; the arguments are those of `mipsim.account`.
+
+    Raises:
+        ValueError: if no curve is proven.
+
+    >>> how = {"data_size": 105, "dimension": None, "neighbours": "remove", "sampling": "poisson", "group": 1}
+    >>> divided([GaussianTradeOff(0.5)], [(2.0, 0.1, 1)], normalise="floor", **how)[0]
+    [GaussianTradeOff(mu=0.5)]
+    """
+    if normalise == "expected":
+        return curves, ""
+    if group != 1:
+        raise ValueError(f"group is {group} with normalise {normalise!r}; proven is 1")
+    if normalise == "floor":
+        for _, rate, _ in phases if neighbours != "replace" else ():
+            _refuse_other_floor(rate, data_size, dimension, neighbours)
+        return (
+            curves,
+            "sums are divided by the floor of the rate times the records, which is the same for these neighbours",
+        )
+    if sampling in ("fixed_size", "shuffled"):
+        return curves, "sums are divided by the records that came, which are as many in each batch"
+    if sampling != "poisson":
+        raise ValueError(
+            f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
+        )
     if neighbours == "replace":
-        return curve
+        raise ValueError(
+            "normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove"
+        )
     if data_size is None:
         raise ValueError(
-            "normalise is 'floor', and a record added or removed may change the divisor; give data_size"
+            "normalise is 'realised', and the size of the batch that came is hidden by no noise where the dimension is large; "
+            "give data_size for a bound that holds in every dimension"
         )
-    n = whole("data_size", data_size, 2)
-    other = [n + change for change in (-1, 1) if (change, neighbours) not in ((-1, "add"), (1, "remove"))]
-    # A product that misses a whole number by rounding, such as 49 x (1 / 49), is below it in code.
-    divisors = sorted({math.floor(rate * size * by) for size in (n, *other) for by in (1.0, 1.0 + 1e-12)})
-    if divisors[0] == 0:
-        raise ValueError(
-            f"normalise is 'floor', but floor({rate:g} x {n}) or that of a neighbour is 0; no sum is divided by 0"
-        )
-    if len(divisors) == 1:
-        return curve
-    d = 1000 if dimension is None else whole("dimension", dimension, 1, 10**12)
-    first, last = divisors[0], divisors[-1]
-    raise ValueError(
-        f"normalise is 'floor', and neighbours divide by {first} or {last}: no number holds in every dimension; in d = {d} "
-        f"a test of the noise's norm has TPR {norm_test(d, first, last, 1e-5):.3f} at FPR 1e-05 in a step"
+    curves = [of_batch(*phase, data_size) for phase in phases]
+    return (
+        [curve.inverse() for curve in curves] if neighbours == "add" else curves,
+        "sums are divided by the records that came, in any dimension; no lower ends are proven",
     )
 
 
-def of_batch(noise: float, rate: float, steps: int, data_size: object) -> AbstractTradeOff:
+def _refuse_other_floor(rate: float, n: int | None, dimension: int | None, neighbours: str) -> None:
+    """Raise ValueError unless floor(rate n) of n records is that of their neighbours, too."""
+    if n is None:
+        raise ValueError(
+            "normalise is 'floor', and a record added or removed may change the divisor; give data_size"
+        )
+    other = [n + change for change in (-1, 1) if (change, neighbours) not in ((-1, "add"), (1, "remove"))]
+    # A product that misses a whole number by rounding, such as 49 x (1 / 49), is below it in code.
+    floors = sorted(math.floor(rate * size * by) for size in (n, *other) for by in (1.0, 1.0 + 1e-12))
+    if floors[0] == 0:
+        raise ValueError(
+            f"normalise is 'floor', but floor({rate:g} x {n}) or that of a neighbour is 0; no sum is divided by 0"
+        )
+    if floors[0] < floors[-1]:
+        d = 1000 if dimension is None else dimension
+        raise ValueError(
+            f"normalise is 'floor', and neighbours divide by {floors[0]} or {floors[-1]}: no number holds in every dimension; in d = {d} "
+            f"a test of the noise's norm has TPR {norm_test(d, floors[0], floors[-1], 1e-5):.3f} at FPR 1e-05 in a step"
+        )
+
+
+def of_batch(noise: float, rate: float, steps: int, data_size: int) -> AbstractTradeOff:
     """The curve of Poisson samples of at least `data_size` records whose noisy sums are divided by the records that came, in any dimension.
 
     Beside the noisy sum let the size b of the batch be seen; the quotient is a function of both. Of the other m records B come, a
@@ -81,11 +125,6 @@ def of_batch(noise: float, rate: float, steps: int, data_size: object) -> Abstra
 
     Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).
     """
-    if data_size is None:
-        raise ValueError(
-            "normalise is 'realised', and the size of the batch that came is hidden by no noise where the dimension is large; "
-            "give data_size for a bound that holds in every dimension"
-        )
     others = whole("data_size", data_size, 2, 10**8) - 1
     if rate == 1.0 or rate == 0.0:
         return ApproxDPTradeOff(0.0, rate)  # all come: the sizes tell all
@@ -109,9 +148,8 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     lost = 1e-38  # mass of the sizes that are left out
     with np.errstate(divide="ignore"):  # -inf where no target can be in the batch, inf where it must
         shown = np.log(sizes) - np.log(others + 1.0 - sizes) + math.log1p(-q) - math.log(q)
-    slack = _SLACK + 16.0 * EPS * float(
-        gammaln(others + 1.0)
-    )  # of the masses, whose logarithms are differences of such
+    # Of the masses, whose logarithms are differences of such.
+    slack = _SLACK + 16.0 * EPS * float(gammaln(others + 1.0))
     finite = shown[np.isfinite(shown)]
     reach = 0.5 * shift**2 + 38.0 * shift + np.abs(finite).max()
     thresholds = np.unique(
@@ -119,9 +157,8 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     )[::-1]
     rates = []
     for part in np.array_split(thresholds, 64):
-        z = (
-            part[:, None] - shown
-        ) / shift + 0.5 * shift  # where the loss of a target that is in the sample passes it
+        # Where the loss of a target that is in the sample passes it.
+        z = (part[:, None] - shown) / shift + 0.5 * shift
         fpr, tnr, caught, missed = (
             (np.exp(mass) * ndtr(sign * (z - by))).sum(axis=1)
             for mass, by, sign in (

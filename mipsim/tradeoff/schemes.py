@@ -16,8 +16,18 @@ if TYPE_CHECKING:
     Epochs = Callable[[float, int, int, bool], AbstractTradeOff]
 
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
+NORMALISE = ("expected", "floor", "realised")
+"""By what a noisy sum is divided: see `mipsim.account`."""
 ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them"
 """What every way of sampling assumes."""
+
+
+def shift(neighbours: str) -> float:
+    """How far a record moves a sum, in clipping norms.
+    >>> shift("remove"), shift("replace")
+    (1.0, 2.0)
+    """
+    return 2.0 if neighbours == "replace" else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ class Training:
     sampling: str
     data_size: int | None
     claim: tuple[float, float] | None  # epsilon, delta
+    data_size: int | None
     read: str  # what was read, what follows, and what was left unread
 
 
@@ -84,15 +85,12 @@ def read_training(source: Any) -> Training:
     >>> read_training({"sigma": 1.1, "batch-size": 250, "n": 60_000, "epochs": 15, "sampler": "poisson"}).most
     (1.1, 0.004166666666666667, 3600)
     """
-    where = "noise_multiplier" if isinstance(source, Mapping) else printable(source)
+    held = isinstance(source, Mapping)
     try:
-        return _training(source if isinstance(source, Mapping) else _content(Path(source)))
+        return _training(source if held else _content(Path(source)))
     except ValueError as error:
-        raise ValueError(
-            f"{where}: {error}"
-            if where != "noise_multiplier"
-            else f"noise_multiplier holds a training: {error}"
-        ) from None
+        where = "noise_multiplier holds a training" if held else printable(source)
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _content(path: Path) -> Mapping[str, Any]:
@@ -187,6 +185,8 @@ def _training(table: Mapping[str, Any]) -> Training:
     if lacks or rates is None or steps is None or sampling is None:
         raise ValueError(f"what is missing: {'; '.join(lacks)}")
     noise = given["noise_multiplier"]
+    if unread:
+        follows.append(f"not read: {printable(', '.join(unread), 100)}")
     read = ", ".join(
         f"{spelt[name]} {value if isinstance(value, (int, str)) else format(value, 'g')}"
         for name, value in given.items()
@@ -198,9 +198,8 @@ def _training(table: Mapping[str, Any]) -> Training:
         sampling=sampling,
         data_size=given.get("data_size"),
         claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
-        read="; ".join(
-            [read, *follows, *([f"not read: {printable(', '.join(unread), 100)}"] if unread else [])]
-        ),
+        data_size=given.get("data_size"),
+        read="; ".join([read, *follows]),
     )
 
 

@@ -136,6 +136,7 @@ def test_the_command_prints_the_table_or_json(capsys) -> None:
     [
         (["--implemented", "shuffled"], "--implemented and --accounted must be given together"),
         (["--implemented", "shuffled", "--accounted", "poisson", "--sampling", "poisson"], "--sampling is given beside"),
+        (["--implemented", "shuffled", "--accounted", "poisson", "--claim", "epsilon=8,delta=1e-5"], "--claim is given beside"),
         (["--sampling", "shuffle"], "is not one of 'poisson', 'fixed_size', 'shuffled'"),
         (["--sampling-rate", "0.3", "--sampling", "shuffled"], "it must be 1 / T for epochs"),
         (["--neighbours", "replace", "--sampling", "random_allocation"], "proven are remove, add, add_or_remove"),

@@ -43,13 +43,15 @@ def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -
     plain = mi.account(1.0, 0.1, 5)
     shared = mi.account(1.0, 0.1, 5, normalise="floor", data_size=105)
     assert shared.numbers == plain.numbers
-    assert "the same for neighbours" in str(shared)
+    assert "the same for these neighbours" in str(shared)
     batches: Any = {"sampling": "fixed_size", "neighbours": "replace"}
     assert (
         mi.account(1.0, 0.1, 5, normalise="realised", **batches).numbers
         == mi.account(1.0, 0.1, 5, **batches).numbers
     )
     realised = mi.account(1.0, 0.1, 5, normalise="realised", data_size=100).numbers
+    training = {"sigma": 1.0, "batch_size": 10, "n": 100, "steps": 5, "sampler": "poisson"}
+    assert mi.account(training, normalise="realised").numbers == realised
     assert realised["epsilon at delta 1e-05"][0] == 0.0
     assert realised["epsilon at delta 1e-05"][1] > 2.0 * plain.numbers["epsilon at delta 1e-05"][1]
     assert realised["advantage"][1] > 1.03 * plain.numbers["advantage"][1]

@@ -108,7 +108,7 @@ def test_dp_accounting_on_its_events() -> None:
         match="SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent",
     ):
         mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)))
-    with pytest.raises(ValueError, match="steps is 2 beside an event as noise_multiplier"):
+    with pytest.raises(ValueError, match="steps is 2 beside an event; with it give only neighbours"):
         mi.account(dp.GaussianDpEvent(1.0), steps=2)
 
 
