@@ -2,8 +2,7 @@
 
 A Z-estimator is a zero of theta -> (1/n) sum_i psi_theta(X_i). With V the derivative of theta -> E psi_theta(X) at its
 zero theta_0, thetahat - theta_0 = (1/n) sum_i I(X_i) + o_p(n^-1/2), where I(x) = -V^-1 psi_theta0(x) has mean 0 and
-covariance Sigma = V^-1 E[psi psi'] V^-T.
-For least squares V = -E[x x'].
+covariance Sigma = V^-1 E[psi psi'] V^-T. For least squares V = -E[x x'].
 """
 
 from collections.abc import Callable

@@ -18,7 +18,7 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS
+from mipsim.tradeoff.schemes import NEIGHBOURS, shift
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -73,34 +73,26 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
         raise ValueError(f"noise_multiplier is the event {name}, which has no attribute {lacks!r}") from None
 
 
-def _shift(neighbours: str) -> float:
-    return 2.0 if neighbours == "replace" else 1.0
-
-
 def _gaussian(event: Any, neighbours: str) -> AbstractTradeOff:
     noise = number("noise_multiplier of the event", event.noise_multiplier, 0.0, 1e100)
-    return GaussianTradeOff.of_noise(_shift(neighbours), noise) if noise > 0.0 else ALL
+    return GaussianTradeOff.of_noise(shift(neighbours), noise) if noise > 0.0 else ALL
 
 
 def _laplace(event: Any, neighbours: str) -> AbstractTradeOff:
     scale = number("noise_multiplier of the event", event.noise_multiplier, 0.0, 1e100)
-    return LaplaceTradeOff(math.nextafter(_shift(neighbours) / scale, math.inf)) if scale > 0.0 else ALL
+    return LaplaceTradeOff(math.nextafter(shift(neighbours) / scale, math.inf)) if scale > 0.0 else ALL
 
 
 def _randomised_response(event: Any, neighbours: str) -> AbstractTradeOff:
-    noise, buckets = (
-        number("noise_parameter of the event", event.noise_parameter, 0.0, 1.0),
-        whole("num_buckets of the event", event.num_buckets, 1),
-    )
+    noise = number("noise_parameter of the event", event.noise_parameter, 0.0, 1.0)
+    buckets = whole("num_buckets of the event", event.num_buckets, 1)
     if buckets == 1 or noise == 1.0:
         return BLIND
     other = noise / buckets  # the probability of each bucket that is not the record's
     own = 1.0 - noise + other
-    return (
-        ALL
-        if other == 0.0
-        else PiecewiseLinearTradeOff([0.0, other, 1.0 - own, 1.0], [1.0, 1.0 - own, other, 0.0])
-    )
+    if other == 0.0:
+        return ALL
+    return PiecewiseLinearTradeOff([0.0, other, 1.0 - own, 1.0], [1.0, 1.0 - own, other, 0.0])
 
 
 def _composed(event: Any, neighbours: str) -> AbstractTradeOff:

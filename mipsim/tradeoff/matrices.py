@@ -8,10 +8,8 @@ from mipsim._validation import choice, finite_matrix, number, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.noise_multiplier import dpsgd
-from mipsim.tradeoff.schemes import NEIGHBOURS
-
-_NOISES = (1e-3, 1e9)
+from mipsim.tradeoff.noise_multiplier import NOISES, dpsgd
+from mipsim.tradeoff.schemes import NEIGHBOURS, shift
 
 
 def matrix_mechanism(
@@ -58,21 +56,18 @@ def matrix_mechanism(
         [0.012581, 0.012581]
     """
     columns = np.asarray(finite_matrix("matrix", matrix), np.float64)
-    sigma, p = (
-        number("noise_multiplier", noise_multiplier, *_NOISES),
-        number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True),
-    )
+    sigma = number("noise_multiplier", noise_multiplier, *NOISES)
+    p = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
     steps = columns.shape[1]
     every = steps if period is None else whole("period", period, 1, steps)
-    replace = choice("neighbours", neighbours, NEIGHBOURS) == "replace"
+    choice("neighbours", neighbours, NEIGHBOURS)
     turns = [columns[:, r::every] for r in range(every)]
     if p == 1.0:
         square = max(float(np.abs(own.T @ own).sum()) for own in turns)
         largest = max(float(np.linalg.norm(own, axis=0).sum()) for own in turns) ** 2
-        slack = (
-            4.0 * EPS * (sum(turns[0].shape) + 2) * largest / square if square else 0.0
-        )  # of products that cancel, too
-        return GaussianTradeOff((2.0 if replace else 1.0) * math.sqrt(square) / sigma, slack)
+        # Of products that cancel, too.
+        slack = 4.0 * EPS * (sum(turns[0].shape) + 2) * largest / square if square else 0.0
+        return GaussianTradeOff(shift(neighbours) * math.sqrt(square) / sigma, slack)
     if any((np.count_nonzero(own, axis=1) > 1).any() for own in turns):
         raise ValueError(
             f"matrix has columns {every} apart with a common row; with sampling_rate below 1 proven are matrices without"

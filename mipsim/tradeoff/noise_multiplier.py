@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LEAST_RATE = 1e-100  # below it the losses of a step have too few digits
 _LEAST_LOG = 290.0 * math.log(10.0)
-_NOISES = (1e-3, 1e9)  # where records are sampled in each step
+NOISES = (1e-3, 1e9)  # where records are sampled in each step
 
 
 def dpsgd(
@@ -92,8 +92,8 @@ def dpsgd(
         curve = scheme.epochs(sigma, *epochs_of(p, count, sampling), neighbours == "replace")
         return _directed(curve, neighbours)
     if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
-        number("noise_multiplier", sigma, *_NOISES)
-    return _release(scheme, gaussian_release(sigma), p, count, neighbours, size)
+        number("noise_multiplier", sigma, *NOISES)
+    return _release(scheme, _gaussian(sigma), p, count, neighbours, size)
 
 
 def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
@@ -150,7 +150,7 @@ def _release(
     return _directed(compose(scheme.step(release, p, neighbours, group), copies=count), neighbours)
 
 
-def gaussian_release(scale: float) -> Release:
+def _gaussian(scale: float) -> Release:
     """The curve of what both worlds add to a sum with Gaussian noise of this scale."""
 
     def release(inside: Parts, out: Parts) -> AbstractTradeOff:
@@ -218,11 +218,11 @@ def _least_noise(
         rare = ApproxDPTradeOff(0.0, min(count * p * (1.0 + 1e-9), 1.0))
         with suppress(ValueError):  # whether of this curve or of an argument, it is raised below
             return calibrate(lambda _: rare, both_directions=False, **target)
-    shift = gaussian_release if noise == "gaussian" else _laplace
+    release = _gaussian if noise == "gaussian" else _laplace
     both = neighbours == "add_or_remove"
     way = "remove" if both else neighbours
     return calibrate(
-        lambda scale: _release(scheme, shift(scale), p, count, way), both_directions=both, **target
+        lambda scale: _release(scheme, release(scale), p, count, way), both_directions=both, **target
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mipsim._validation import member, number, whole
-from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.compose import MOST_STEPS
 
 
@@ -56,16 +56,14 @@ class PrivacyFilter:
         return float(self._spent)
 
     def cost(self, curve: AbstractTradeOff, copies: int = 1) -> float:
-        """What `copies` steps of a curve spend, in mu^2 or rho: an upper bound; infinite if no finite bound is proven.
+        """What `copies` steps of a curve spend, in mu^2 or rho: an upper bound, maybe infinite; raises ValueError where `to_zcdp` does.
 
         Examples:
             >>> import mipsim as mi
             >>> mi.PrivacyFilter(rho=1.0).cost(mi.GaussianTradeOff(0.5), 4)
             0.5
         """
-        step = member(
-            "curve", curve, AbstractTradeOff, "a trade-off function known by a formula or an exact law"
-        )
+        step = member("curve", curve, AbstractTradeOff, KNOWN)
         count = whole("copies", copies, 1, MOST_STEPS)
         if self.name == "mu":
             return count * step.least_mu_bounds()[1] ** 2

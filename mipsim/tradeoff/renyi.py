@@ -15,6 +15,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._printed import Bounds
 from mipsim._validation import real_array
 from mipsim._words import kind_of
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -28,14 +29,10 @@ from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
-Bounds = tuple[float, float]
 _GRID = 1.0 + np.geomspace(1e-3, 1e4, 400)  # orders at which rho is looked for, 4% apart
 _SAMPLES = 1 << 14  # of a curve of which nothing else is known
-_WIDE, _FAR, _CELLS = (
-    45.0,
-    12.0,
-    1 << 14,
-)  # e-folds around the place where a sub-sampled ratio bends, probits, and cells there
+_WIDE, _FAR, _CELLS = 45.0, 12.0, 1 << 14
+"""E-folds around the place where a sub-sampled ratio bends, probits, and cells there."""
 
 
 def renyi(curve: AbstractTradeOff, orders: object) -> tuple[np.ndarray, np.ndarray]:
