@@ -23,10 +23,6 @@ _NARROW = 0.0099  # bounds of the logarithm of a rate so far apart serve
 _MISSED = 1e-9  # of a rate: a search that ends is far nearer
 
 
-def _nothing() -> None:
-    """The distribution of tails that nobody gave."""
-
-
 class ExactTradeOff(AbstractTradeOff):
     """The exact curve of the tests "score > threshold", for every FPR in [0, 1].
 
@@ -60,7 +56,7 @@ class ExactTradeOff(AbstractTradeOff):
     """
 
     law: AbstractScoreLaw
-    tails: Callable[[], AbstractScoreLaw | None] = _nothing
+    tails: Callable[[], AbstractScoreLaw | None] | None = None
 
     def __repr__(self) -> str:
         assumed = f", assumed: {self.assumed}" if self.assumed else ""
@@ -102,7 +98,7 @@ class ExactTradeOff(AbstractTradeOff):
 
     @cached_property
     def _sharper(self) -> "ExactTradeOff | None":
-        law = self.tails()
+        law = None if self.tails is None else self.tails()
         return None if law is None else ExactTradeOff(law, law.sharper)
 
     def vertices(self) -> Vertices | None:

@@ -60,7 +60,6 @@ class Training:
     sampling: str
     data_size: int | None
     claim: tuple[float, float] | None  # epsilon, delta
-    data_size: int | None
     read: str  # what was read, what follows, and what was left unread
 
 
@@ -198,7 +197,6 @@ def _training(table: Mapping[str, Any]) -> Training:
         sampling=sampling,
         data_size=given.get("data_size"),
         claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
-        data_size=given.get("data_size"),
         read="; ".join([read, *follows]),
     )
 
