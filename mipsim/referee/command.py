@@ -500,7 +500,12 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     help="by what noisy sums are divided: a number that neighbours share (default), the floor of rate times records, or the batch that came",
 )
 @click.option("--data-size", type=Whole(2), metavar="N", help="records, where --normalise needs them")
-@click.option("--dimension", type=Whole(1), metavar="D", help="of a gradient, for what is refused")
+@click.option(
+    "--dimension",
+    type=Whole(1),
+    metavar="D",
+    help="coordinates of a gradient, for the test that refuses floor (default: 1000)",
+)
 @click.option(
     "--claim",
     type=_Claim(),
