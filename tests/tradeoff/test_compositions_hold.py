@@ -11,8 +11,8 @@ import pytest
 import mipsim as mi
 from mipsim.tradeoff.loss_moments import epsilon_by_moments
 from tests.bound_holds import holds
+from tests.peers import peer
 
-WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
 WIDTH = 1e-4
 """Width to which epsilon is computed; of an epsilon above 10, times epsilon / 10."""
 ROUNDING = 1e-12
@@ -98,7 +98,7 @@ def ends_of_dp_accounting(
     noise: float, rate: float, steps: int, delta: float
 ) -> dict[str, tuple[float, float]]:
     """Lower and upper bounds of epsilon of both directions: its grid is at most a thousandth of a nat."""
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=WHY)
+    pld = peer("dp_accounting.pld.privacy_loss_distribution")
     step = 1e-4 if steps <= 200 and noise >= 1.0 else 1e-3
     laws: list[Any] = [
         pld.from_gaussian_mechanism(

@@ -10,10 +10,10 @@ import pytest
 
 import mipsim as mi
 from mipsim.tradeoff import FoldedLaplaceTradeOff, InverseTradeOff, MixtureTradeOff
+from tests.peers import peer
 
 mp: Any = mpmath  # without types
 ORDERS = (1.2, 2.0, 7.5, 40.0)
-WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
 
 
 def by_quadrature(
@@ -118,7 +118,7 @@ def test_rho_lies_between_its_ends(curve: mi.AbstractTradeOff, rho: float) -> No
 
 
 def test_dp_accounting_has_the_same_divergences_at_whole_orders() -> None:
-    rdp = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant", reason=WHY)
+    rdp = peer("dp_accounting.rdp.rdp_privacy_accountant")
     orders = [2, 3, 8, 32]
     for q, noise in ((0.01, 1.0), (0.3, 0.5), (1e-4, 0.3)):
         theirs = rdp._compute_rdp_poisson_subsampled_gaussian(q=q, noise_multiplier=noise, orders=orders)

@@ -8,8 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import mipsim as mi
-
-WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
+from tests.peers import peer
 
 
 def selected(world: np.ndarray, runs: float, shape: float) -> np.ndarray:
@@ -42,8 +41,8 @@ def test_no_exact_selection_passes_the_upper_end(runs: float, shape: float, mu: 
 
 def test_dp_accounting_bounds_the_same_selections() -> None:
     """It has fewer orders, and so may be a little above."""
-    dp = pytest.importorskip("dp_accounting.dp_event", reason=WHY)
-    rdp = pytest.importorskip("dp_accounting.rdp", reason=WHY)
+    dp = peer("dp_accounting.dp_event")
+    rdp = peer("dp_accounting.rdp")
     for runs, shape in ((50.0, 1.0), (50.0, 0.0), (20.0, 2.5), (30.0, math.inf)):
         event = dp.RepeatAndSelectDpEvent(dp.GaussianDpEvent(2.0), runs, shape)
         theirs = rdp.RdpAccountant().compose(event).get_epsilon(1e-5)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from tests.peers import peer
 
-WHY = "a peer library of the tests; the `dev` group installs it where it has a version for this Python"
 ALPHA = np.array([1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8])
 EPS = [0.0, 0.5, 1.0, 2.0]
 
 
 def dp_accounting_pld():
-    return pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=WHY)
+    return peer("dp_accounting.pld.privacy_loss_distribution")
 
 
 def test_dp_accounting_on_gaussian_and_laplace() -> None:
@@ -57,7 +57,7 @@ def events() -> list[tuple[Any, str, float, Any]]:
 
     Last, the event that its RDP needs for the same: with REPLACE_ONE it takes a record of norm C for a sensitivity of C, its PLD for 2 C.
     """
-    dp = pytest.importorskip("dp_accounting", reason=WHY)
+    dp = peer("dp_accounting")
     fixed = [
         dp.SampledWithoutReplacementDpEvent(1000, 20, dp.GaussianDpEvent(noise)) for noise in (1.5, 0.75)
     ]
@@ -78,9 +78,9 @@ def events() -> list[tuple[Any, str, float, Any]]:
 
 
 def test_dp_accounting_on_its_events() -> None:
-    dp = pytest.importorskip("dp_accounting", reason=WHY)
-    rdp = pytest.importorskip("dp_accounting.rdp", reason=WHY)
-    pld = pytest.importorskip("dp_accounting.pld", reason=WHY)
+    dp = peer("dp_accounting")
+    rdp = peer("dp_accounting.rdp")
+    pld = peer("dp_accounting.pld")
     relations = dp.NeighboringRelation
     for event, neighbours, wide, other in events():
         of = {"replace": relations.REPLACE_ONE, "remove": relations.REPLACE_SPECIAL}.get(
@@ -114,7 +114,7 @@ def test_dp_accounting_on_its_events() -> None:
 
 def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
     pld = dp_accounting_pld()
-    analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
+    analysis = peer("riskcal.analysis")
     law = pld.from_gaussian_mechanism(
         1.0, sampling_prob=0.05, value_discretization_interval=1e-4
     ).self_compose(100)
@@ -145,7 +145,7 @@ def test_dp_accounting_on_groups_of_records() -> None:
 
 
 def test_riskcal_in_closed_form() -> None:
-    analysis = pytest.importorskip("riskcal.analysis", reason=WHY)
+    analysis = peer("riskcal.analysis")
     alpha = np.linspace(0.01, 0.99, 25)
     assert np.allclose(
         analysis.get_beta_from_gdp(1.3, alpha), mi.GaussianTradeOff(1.3).beta(alpha), atol=1e-12
@@ -163,8 +163,8 @@ def test_riskcal_in_closed_form() -> None:
 
 
 def test_prv_accountant() -> None:
-    prv = pytest.importorskip("prv_accountant", reason=WHY)
-    variables = pytest.importorskip("prv_accountant.privacy_random_variables", reason=WHY)
+    prv = peer("prv_accountant")
+    variables = peer("prv_accountant.privacy_random_variables")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it overflows on the way
         accountant = prv.PRVAccountant(
@@ -181,15 +181,15 @@ def test_prv_accountant() -> None:
 
 
 def test_calibration_of_a_single_release() -> None:
-    pytest.importorskip("dp_accounting", reason=WHY)
-    mechanism = pytest.importorskip("dp_accounting.pld.privacy_loss_mechanism", reason=WHY)
+    peer("dp_accounting")
+    mechanism = peer("dp_accounting.pld.privacy_loss_mechanism")
     ours = mi.find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)
     assert mechanism.GaussianPrivacyLoss(ours).get_delta_for_epsilon(1.5) == pytest.approx(1e-6, rel=1e-8)
 
 
 @pytest.mark.slow
 def test_riskcal_calibrates_the_same_noise() -> None:
-    calibration = pytest.importorskip("riskcal.calibration.dpsgd", reason=WHY)
+    calibration = peer("riskcal.calibration.dpsgd")
     theirs = calibration.find_noise_multiplier_for_advantage(0.2, sample_rate=0.05, num_steps=100)
     ours = mi.find_noise_multiplier_for_advantage(0.2, sampling_rate=0.05, steps=100)
     assert ours == pytest.approx(theirs, rel=5e-3)  # its tolerance is 1e-3 in the advantage
