@@ -21,8 +21,9 @@ import mipsim as mi
 from mipsim._extras import MissingPackageError
 from mipsim.audits.claims import RatePromise, read_claim
 from mipsim.audits.scores import Scores, read_scores
-from mipsim.audits.tables import LONGEST_ROW
+from mipsim.audits.tables import LONGEST_ROW, READERS
 from mipsim.referee.command import main
+from tests.faults import heavy_files
 
 VALUES, MEMBER = np.linspace(-1.0, 2.0, 120) ** 3, np.tile([0, 1, 1], 40)
 LIST, LABELS = VALUES.tolist(), MEMBER.tolist()
@@ -365,7 +366,17 @@ def _saved(frame: pd.DataFrame, file: Path, how: str) -> Path:
     return file.with_suffix(".txt")
 
 
-@pytest.mark.parametrize("how", ["lines", "records", "columns", "parquet", ",", "\t", ";", "|", " "])
+HOW = ["lines", "records", "columns", "parquet", ",", "\t", ";", "|", " "]
+
+
+def test_a_frame_is_saved_with_every_ending(tmp_path: Path) -> None:
+    """But as arrays, which have tests of their own."""
+    saved = {_saved(FRAME, tmp_path / "s", how).suffix for how in HOW}
+    assert set(READERS) - saved == {".npz"}
+    assert set(READERS) <= {f".{ending}" for ending, _ in heavy_files.FILES.values()}
+
+
+@pytest.mark.parametrize("how", HOW)
 def test_frames_of_pandas_in_every_form(tmp_path: Path, how: str) -> None:
     """With the numbers of rows, which are left out, text labels, infinite scores and names of other capitals."""
     assert np.allclose(
