@@ -24,6 +24,17 @@ class Member:
     atoms: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     density: tuple[tuple[Callable, list], ...] = ()
 
+    @property
+    def points(self) -> list[list[float]]:
+        """Per coordinate its possible values; of a continuous coordinate the ends of its support, and a point between them."""
+        ends = [[float(x) for x in (*one.support(), one.median())] for one in self.continuous]
+        return ends or [values[weights > 0].tolist() for values, weights in self.atoms]
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether some coordinate has values beyond all bounds."""
+        return bool(np.isinf(np.concatenate(self.points)).any())
+
 
 def _gaussian(m: float, v: float) -> tuple[Callable, list]:
     return lambda x: mpmath.npdf(x, m, mpmath.sqrt(v)), [-mpmath.inf, m, mpmath.inf]
