@@ -93,6 +93,8 @@ class Row(NamedTuple):
             low * (1.0 - error) <= truth <= high * (1.0 + error)
             and high - low <= self.wide * high
             and (self.wide < 1.0 or high < 1.001 * truth)
+            # What is mu-GDP has no larger delta than a Gaussian release with this mu.
+            and low <= known_batches(1.0 / result.numbers["least mu of mu-GDP"][1], 0.3) * (1.0 + error)
         )
 
 
