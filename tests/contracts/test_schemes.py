@@ -141,6 +141,19 @@ def test_every_scheme_has_a_row_of_all_its_neighbours() -> None:
     assert {row[:2] for row in ROWS} == {pair for pair in proven if pair[1] != "add_or_remove"}
 
 
+@pytest.mark.filterwarnings("ignore:delta is known to")
+@pytest.mark.parametrize("sampling", [name for name, scheme in SCHEMES.items() if scheme.epochs])
+def test_three_epochs_are_an_epoch_three_times(sampling: str) -> None:
+    """And not twice, which is also the number of steps of each."""
+
+    def most(steps: int, copies: int) -> float:
+        curve = mi.dpsgd(0.9, 0.5, steps, neighbours="remove", sampling=sampling)
+        return mi.compose(curve, copies=copies).delta_bounds(0.3)[1]
+
+    assert most(2, 3) == pytest.approx(most(6, 1), rel=1e-3)
+    assert most(2, 2) != pytest.approx(most(6, 1), rel=1e-3)
+
+
 BANDED = 2.0 * np.eye(5) + 1.5 * np.eye(5, k=-1)  # columns of norm 2.5, the last of norm 2
 TREE = np.vstack([np.eye(4), np.kron(np.eye(2), np.ones(2)), np.ones(4)])
 MATRICES: list[tuple[Any, int | None, float, Callable[[float, float], float]]] = [
