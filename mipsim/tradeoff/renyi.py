@@ -15,6 +15,7 @@ from contextlib import suppress
 import numpy as np
 from scipy.special import log_ndtr
 
+from mipsim._budget import check_budget
 from mipsim._printed import Bounds
 from mipsim._validation import real_array
 from mipsim._words import kind_of
@@ -23,7 +24,7 @@ from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import ComposedTradeOff
 from mipsim.tradeoff.convex_hull import ConvexHullTradeOff
-from mipsim.tradeoff.enclosing import enclosing_laws
+from mipsim.tradeoff.enclosing import Law, enclosing_laws
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
@@ -40,8 +41,8 @@ def renyi(curve: AbstractTradeOff, orders: object) -> tuple[np.ndarray, np.ndarr
     wanted = real_array("orders", orders)
     if not (wanted > 1.0).all():
         raise ValueError(f"orders holds {wanted[~(wanted > 1.0)].flat[0]:g}; each must be above 1")
-    pairs = np.array([_renyi(curve, order) for order in wanted.ravel().tolist()]).reshape(-1, 2)
-    return pairs[:, 0].reshape(wanted.shape), pairs[:, 1].reshape(wanted.shape)
+    low, high = _renyi(curve, wanted.ravel())
+    return low.reshape(wanted.shape), high.reshape(wanted.shape)
 
 
 def zcdp(curve: AbstractTradeOff) -> Bounds:
@@ -95,27 +96,41 @@ def _shift(curve: AbstractTradeOff) -> tuple[Bounds, bool]:
     return (0.0, curve.mu_ceiling()), False
 
 
-def _renyi(curve: AbstractTradeOff, order: float) -> Bounds:
+def _renyi(curve: AbstractTradeOff, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ahead = curve._one_way()
     if ahead is not None:  # the worse of two directions
-        ends = [_renyi(ahead, order), _renyi(ahead.inverse(), order)]
-        return max(ends[0][0], ends[1][0]), max(ends[0][1], ends[1][1])
+        ends = _renyi(ahead, orders), _renyi(ahead.inverse(), orders)
+        return np.maximum(ends[0][0], ends[1][0]), np.maximum(ends[0][1], ends[1][1])
     if isinstance(curve, ComposedTradeOff):
-        parts = [_renyi(part, order) for part in _parts(curve)]
+        parts = [_renyi(part, orders) for part in _parts(curve)]
         low, high = (
-            math.fsum(n * end[k] for n, end in zip(curve.copies, parts, strict=True)) for k in (0, 1)
+            np.sum([n * end[k] for n, end in zip(curve.copies, parts, strict=True)], axis=0) for k in (0, 1)
         )
+        off = len(parts) * EPS
     else:
-        low, high = _single(curve, order)
-    low, high = low * (1.0 - 8.0 * EPS), high * (1.0 + 8.0 * EPS)
-    capped = min(
-        high, curve.largest_loss_bounds()[1], 0.5 * order * _shift(curve)[0][1] ** 2 * (1.0 + 8.0 * EPS)
-    )
-    return max(min(low, capped), 0.0), max(capped, 0.0)
+        low, high = _single(curve, orders)
+        off = 0.0
+    low, high = low * (1.0 - 8.0 * EPS - off), high * (1.0 + 8.0 * EPS + off)
+    most = curve.largest_loss_bounds()[1], 0.5 * orders * _shift(curve)[0][1] ** 2 * (1.0 + 8.0 * EPS)
+    capped = np.minimum(high, np.minimum(*most))
+    return np.maximum(np.minimum(low, capped), 0.0), np.maximum(capped, 0.0)
 
 
-def _single(curve: AbstractTradeOff, order: float) -> Bounds:
+def _single(curve: AbstractTradeOff, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of a single curve: in closed form, by the integral of a sub-sampled Gaussian shift, or of the laws around it."""
+    if isinstance(curve, BoundedTradeOff) and not curve.rounding and not curve.sideways:
+        return _renyi(curve.upper, orders)[0], _renyi(curve.lower, orders)[1]
+    closed = isinstance(curve, (GaussianTradeOff, LaplaceTradeOff)) or _sub_sampled(curve) is not None
+    laws = None if closed else enclosing_laws(curve, _SAMPLES)
+    pairs = []
+    for order in orders.tolist():
+        check_budget()
+        pairs.append(_closed(curve, order) if laws is None else _of_laws(laws, order))
+    low, high = np.array(pairs).reshape(-1, 2).T
+    return low, high
+
+
+def _closed(curve: AbstractTradeOff, order: float) -> Bounds:
     if isinstance(curve, GaussianTradeOff):
         low, high = (0.5 * order * mu**2 for mu in curve.least_mu_bounds())
         return low, high
@@ -126,16 +141,17 @@ def _single(curve: AbstractTradeOff, order: float) -> Bounds:
             math.log((order - 1.0) / (2.0 * order - 1.0)) - order * mu,
         )
         return _divided((float(log), float(log)), order, 8.0 * EPS * (order * mu + 2.0))
-    if isinstance(curve, BoundedTradeOff) and not curve.rounding and not curve.sideways:
-        return _renyi(curve.upper, order)[0], _renyi(curve.lower, order)[1]
     known = _sub_sampled(curve)
-    if known is not None:
-        mixture, way = known
-        shift, p = mixture.inner.mu, mixture.sampling_rate  # pyright: ignore[reportAttributeAccessIssue]
-        # The larger shift of a rounded mu reveals more.
-        ends = [_moment(mu, p, order, way) for mu in mixture.inner.least_mu_bounds() if shift]
-        return _divided((ends[0][0], ends[1][1]), order, 0.0) if ends else (0.0, 0.0)
-    below, above, rounding = enclosing_laws(curve, _SAMPLES)
+    assert known is not None
+    mixture, way = known
+    shift, p = mixture.inner.mu, mixture.sampling_rate  # pyright: ignore[reportAttributeAccessIssue]
+    # The larger shift of a rounded mu reveals more.
+    ends = [_moment(mu, p, order, way) for mu in mixture.inner.least_mu_bounds() if shift]
+    return _divided((ends[0][0], ends[1][1]), order, 0.0) if ends else (0.0, 0.0)
+
+
+def _of_laws(laws: tuple[Law, Law, float], order: float) -> Bounds:
+    below, above, rounding = laws
     ends = []
     for law in (above, below):
         with np.errstate(divide="ignore"):
