@@ -348,6 +348,8 @@ def _of_training(training: Training, **given: Any) -> Account:
                     f"{name} is {quoted(given[name])} beside a configuration that has {own}; give 1 of them"
                 )
             given[name] = own
+    if given["normalise"] == "expected":
+        given["data_size"] = None  # whatever it is
     given |= {"neighbours": training.neighbours, "sampling": training.sampling}
     most = account(phases=[training.most], **given)
     least = most if training.least == training.most else account(phases=[training.least], **given)

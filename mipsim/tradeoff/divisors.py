@@ -120,8 +120,8 @@ def of_batch(noise: float, rate: float, steps: int, data_size: int) -> AbstractT
     binomial number. Without the target b = B; with it, with probability q, b = B + 1. Given b, choose b - 1 of the others and another of
     them: the sum without the target has this other record, the sum with it the target, and they differ by v, of norm at most 2 clips.
     So a randomised function of (b, z) makes both worlds, where z is N(0, 1) in "out", and with probability q N(2 / s, 1) beside a binomial
-    number moved by 1 in "in". More others add a binomial number to both. No function makes worlds easier to tell apart; steps may use all releases before, and compose. The bound
-    is reached as the dimension grows, where the norm shows b, if all others contribute -v / 2. No lower end is proven.
+    number moved by 1 in "in". More others add a binomial number to both. No function makes worlds easier to tell apart; steps may use
+    all releases before, and compose. The bound is reached as the dimension grows, where the norm shows b, if all others contribute -v / 2. No lower end is proven.
 
     Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).
     """

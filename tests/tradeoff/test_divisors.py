@@ -50,12 +50,13 @@ def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -
         == mi.account(1.0, 0.1, 5, **batches).numbers
     )
     realised = mi.account(1.0, 0.1, 5, normalise="realised", data_size=100).numbers
-    training = {"sigma": 1.0, "batch_size": 10, "n": 100, "steps": 5, "sampler": "poisson"}
-    assert mi.account(training, normalise="realised").numbers == realised
     assert realised["epsilon at delta 1e-05"][0] == 0.0
     assert realised["epsilon at delta 1e-05"][1] > 2.0 * plain.numbers["epsilon at delta 1e-05"][1]
     assert realised["advantage"][1] > 1.03 * plain.numbers["advantage"][1]
     run: Any = {"sigma": 1.0, "q": 0.1, "steps": 5, "n": 100, "sampler": "poisson"}
     assert mi.account(run, normalise="realised").numbers == realised
-    with pytest.raises(ValueError, match="data_size is 1000 beside a configuration of 100 records"):
+    with pytest.raises(
+        ValueError, match="data_size is 1000 beside a configuration that has 100; give 1 of them"
+    ):
         mi.account(run, normalise="realised", data_size=1000)  # of which fewer hide less
+    assert mi.account(run | {"n": 10**16}).numbers == plain.numbers
