@@ -313,6 +313,7 @@ NO_COIN = (
     "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
 )
 HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemma 4"
+FREE = f"the estimate is any number, not only one in [-Delta, Delta]; {HALVES}"
 
 
 def generalised_power(
@@ -320,7 +321,7 @@ def generalised_power(
 ) -> np.ndarray:
     """The power of the generalised ratio at FPRs alpha from 1e-4, shape (m,): it rejects z < a and z > b of equal ratio.
 
-    The estimate is z clipped to [-bend delta, delta]. Outputs of Laplace noise beyond delta tie and are split by a coin.
+    The estimate is z clipped to [-bend delta, delta], z itself where delta is infinite. Outputs of Laplace noise beyond delta tie and are split by a coin.
     With `one_sided` the ratio is the larger of r, whose shift is not below 0, and r', whose shift is not above.
     """
     law = noise_named(noise)
@@ -362,20 +363,21 @@ def power_gap(
 ) -> Number:
     """How far the generalised ratio's power is from that of another test at a shift nu * delta, |nu| <= 1.
 
-    The other test is the larger of the two one-sided ratios, the two one-sided tests of level alpha/2 each (`HALVES`), or |z|. `bend` < 1
+    The other test is the larger of the two one-sided ratios, the two one-sided tests of level alpha/2 each (`HALVES`, `FREE`), or |z|. `bend` < 1
     takes the smallest shifts from the estimate. Noise e^-h with h convex and least at 0: the generalised ratio is the larger one-sided
     ratio (see `composite_failure`); with h even it rises with |z|, strictly but for Laplace noise beyond delta, where a coin has the
-    power of |z|. Then there is no gap at any FPR; other gaps are at least those at the FPRs that are looked at. The power is largest at
+    power of |z|; with any estimate (`FREE`) it is h(z) - h(0), which rises strictly with |z|. Then there is no gap at any FPR; other gaps are at least those at the FPRs that are looked at. The power is largest at
     |nu| = 1, as the integral of a log-concave density over a moving interval is log-concave in its place (Prekopa).
     """
     shift, tie = nu * delta, float(np.exp(-delta)) if noise == "Laplace" else 0.0
     # An FPR just below the probability of a tie, up to which a test without a coin rejects nothing.
     grid = ndtr(np.linspace(ndtri(FLOOR), -ndtri(FLOOR), 11))
     alpha = np.append(grid, (1.0 - 1e-9) * tie) if tie else grid
-    mine, size = generalised_power(noise, delta, shift, alpha, bend), alpha
+    reach = np.inf if reading == FREE else delta
+    mine, size = generalised_power(noise, reach, shift, alpha, bend), alpha
     if reading == NO_COIN:
         mine, size = (np.where(alpha < tie, 0.0, item) for item in (mine, size))
-    if against == "|z|" or reading == HALVES:
+    if against == "|z|" or reading in (HALVES, FREE):
         other = two_sided_power(noise, shift, alpha)
     else:
         other = generalised_power(noise, delta, shift, alpha, one_sided=True)
@@ -385,7 +387,7 @@ def power_gap(
         against == "|z|"
         or reading == COIN
         or (reading == NO_COIN and not tie)
-        or (reading == HALVES and noise != "Gumbel")
+        or (reading in (HALVES, FREE) and noise != "Gumbel")
     )
     return Number(
         float(gap[at]),
@@ -410,8 +412,9 @@ def scores_sampled(noise: str, delta: float, rate: float, nu: float, reading: st
             *(0.0, 0.0, 0.0), what=f"power of the generalised ratio at FPR {alpha:.3g}",
             how=f"{how}: its largest value has a share of {tied:.3g} of H0, and cannot be split", claim=power,
         )  # fmt: skip
+    reach = np.inf if reading == FREE else delta
     scores = (
-        lambda z: law.logpdf(z - np.clip(z, -delta, delta)) - law.logpdf(z),
+        lambda z: law.logpdf(z - np.clip(z, -reach, reach)) - law.logpdf(z),
         lambda z: -np.minimum(law.cdf(z), law.sf(z)),
     )
     first, other = (Draws(score(out), score(inside), how).power(0.1) for score in scores)
