@@ -10,7 +10,6 @@ import numpy as np
 import scipy
 from scipy.special import ndtri
 
-import mipsim as mi
 from mipsim.referee import Replication
 from mipsim.referee.replication import share
 from sims.gradients import single_threaded
@@ -54,16 +53,6 @@ def known(records: str, rank: float) -> Attacked:
     k = np.sum(whitened**2, axis=1)
     target = int(np.argsort(k, kind="stable")[round(rank * (len(k) - 1))])
     return Attacked(whitened - whitened[target], float(k[target]), int(varies.sum()))
-
-
-@lru_cache(maxsize=16)
-@single_threaded
-def estimated(records: str, references: int, draw: int, rank: float) -> Attacked:
-    """With the moments of sampled references, shrunk as Ledoit and Wolf do; batches are sampled from the other records."""
-    moments, pool, scores = real_gradients.reference(records, references, draw)
-    target = real_gradients.target_place(records, references, draw, rank)
-    factor = np.linalg.cholesky(mi.GLiR(moments, n=2).inverse)
-    return Attacked((pool - pool[target]) @ factor, float(scores[target]), pool.shape[1])
 
 
 def least_rows(of: Attacked) -> float:
