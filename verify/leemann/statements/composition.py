@@ -191,10 +191,10 @@ _BASE = {"curve": GAUSSIAN, "size": 1.0, "share": 1.0, "k": 2}
 
 APPENDIX_D_3 = Statement(
     name="leemann-D.3", formula=r"\mu = \sqrt{k} \, \mu_{\mathrm{step}}",
-    says="k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
-    fails="A step's promise is an average over targets, but the same targets leak in every step, and of these k steps show more than sqrt(k) times the average.",
+    says="Appendix D.3 is not at hand; this is a reading of section 5.2 and definition 4.3, and the formula is ours: k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
+    fails="Appendix D.3 is not at hand: a reading of section 5.2 and definition 4.3, with our formula. A step's promise is an average over targets, but the same targets leak in every step, and of these k steps show more than sqrt(k) times the average. With mu_step from theorem 5.1, whose K holds for every target, sqrt(k) stands.",
     instead=r"each target's own curve above $g_\mu$",
-    source="Leemann et al., appendix D.3 (not at hand: read as the composition of Gaussian trade-offs that section 5.2 names, for definition 4.3)",
+    source="Leemann et al., section 5.2 and definition 4.3, for appendix D.3, which is not at hand",
     kind=rf.Bound(),
     domain={
         "curve": rf.Choice(COIN, GAUSSIAN, LAPLACE, meaning="what a step releases of an exposed target"),
@@ -235,7 +235,7 @@ APPENDIX_D_3_CORRECTED = APPENDIX_D_3.corrected(
     derivation=(
         "For each target the k outputs are independent in both worlds, and curves above g_mu compose to a curve above that of k "
         "Gaussian shifts, g_{sqrt(k) mu} (Dong, Roth and Su 2022, theorem 4 and corollary 3.3); steps that depend on the outputs before "
-        "them may be taken given these. Over the targets: E g(abar(x)) >= g(alpha), as g is convex. f-MIP of a step is a statement about the "
+        "them may be taken given these. Theorem 5.1 has this condition from its K >= ||Sigma^(-1/2) theta'||^2 for every target. Over the targets: E g(abar(x)) >= g(alpha), as g is convex. f-MIP of a step is a statement about the "
         "average over targets, though: with the same target in all steps the well hidden ones stay hidden while the exposed "
         "ones are identified, and at low FPR the attacker spends the whole FPR on them."
     ),
