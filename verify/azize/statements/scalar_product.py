@@ -146,7 +146,7 @@ PRINTED = Statement(
     formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     uses=("azize-eq-5",),
     says="As n and d = tau n grow, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
-    fails="The covariance score divides by variances, to which values may add that are too rare to occur: it then weighs their coordinates too little, and the scalar product, which does not divide, is the stronger.",
+    fails="The covariance score divides by variances, to which values may add that are too rare to occur: it then weighs their coordinates too little, and the scalar product, which does not divide, is the stronger. This reads the finite $(4 + \\delta)$-th moment of section 3 coordinate by coordinate: in the counterexample each is finite, but fourth moments grow as 81 $4^j$. Read as a single bound for all coordinates, with variances bounded below, it gives the correction's condition, and the sentence stands.",
     instead=r"where standardised coordinates have bounded $(2 + \delta)$-th moments, as n and d grow",
     source="Azize & Basu, section 3 and appendix D.3",
     kind=rf.Limit("n", sizes=LARGE, bound=True, floor=LEAST_RATE, rate=too_rare_rate),
