@@ -32,6 +32,20 @@ class Levels:
     log_weights: np.ndarray
     burden: float
 
+    def finest(self, step: float, most: float) -> float:
+        """The step, or a larger one for which about so many nodes at most are needed.
+
+        >>> atoms = Levels(np.array([0.0, 1.0]), np.ones(2), np.ones(2), np.zeros(2), 1.0)
+        >>> atoms.finest(1e-3, 1e4)
+        0.001
+        >>> atoms.nodes(0.0, atoms.finest(1e-7, 1e4)).size < 10010
+        True
+        """
+        gaps, width, widest = np.diff(self.losses), self.width[:-1], self.widest[:-1]
+        while float(np.sum(gaps / np.minimum(step * width, np.maximum(widest, step)))) > most:
+            step *= 1.25
+        return step
+
     def nodes(self, fixed: float, step: float) -> np.ndarray:
         """Places of the lattice from below the least loss to above the largest, as many steps apart as is allowed there."""
         losses = self.losses
@@ -303,22 +317,20 @@ class _Light:
         held[:-1] |= tilted > 0.0
         held[1:] |= tilted > 0.0
         first, last = (int(k) for k in np.flatnonzero(held)[[0, -1]])
-        losses = cells.offset + cells.step * cells.nodes
-        log_out = np.concatenate([cells.log_out, cells.log_atoms])
-        log_in = np.concatenate([cells.log_in, cells.log_atoms + losses])
-        at = np.arange(losses.size)
-        light = np.concatenate([tilted == 0.0, atoms == 0.0])
-        below = light & np.concatenate([at[1:] <= first, at < first])
-        above = light & np.concatenate([at[:-1] >= last, at > last])
-        return cls(
-            first,
-            last,
-            *(
-                float(np.logaddexp.reduce(logs[part], initial=-np.inf))
-                for part in (below, above, light & ~below & ~above)
-                for logs in (log_out, log_in)
-            ),
+        below = slice(first), slice(first)
+        above, between = (
+            (slice(last, None), slice(last + 1, None)),
+            (slice(first, last), slice(first, last + 1)),
         )
+        ends = []
+        for at, on in (below, above, between):  # cells, and nodes
+            light, none = tilted[at] == 0.0, atoms[on] == 0.0
+            fixed = cells.log_atoms[on][none]
+            losses = cells.offset + cells.step * cells.nodes[on][none]
+            for masses, more in ((cells.log_out, fixed), (cells.log_in, fixed + losses)):
+                parts = [np.logaddexp.reduce(logs, initial=-np.inf) for logs in (masses[at][light], more)]
+                ends.append(float(np.logaddexp(*parts)))
+        return cls(first, last, *ends)
 
 
 def _measure(

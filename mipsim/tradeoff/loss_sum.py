@@ -292,14 +292,16 @@ class LossSum:
         return best
 
     def floor(self, theta: float) -> float:
-        """The finest step that a circle may have, and that float64 resolves at the single losses."""
+        """The finest step for which a circle and the nodes of each distribution have room, and that float64 resolves at single losses."""
         levels, _, low, high, _ = self._plan(theta)
         ends = [
             np.append(level.losses[[0, -1]], law.fixed)
             for (law, _), level in zip(self.laws, levels, strict=True)
         ]
         size = max(float(np.abs(end).max()) for end in ends)
-        return max(1.05 * (high - low) / self.places, _FINEST * size)
+        least = max(1.05 * (high - low) / self.places, _FINEST * size)
+        room = memory() / (_PLACE * len(levels))
+        return max(level.finest(least, room) for level in levels)
 
     def step(self, theta: float, accuracy: float, needs: str) -> float:
         """The step that about gives a relative accuracy."""
