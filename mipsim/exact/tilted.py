@@ -28,7 +28,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 _RETAINED = 2.0  # deviations on either side of its point in which a tilted law's bounds are retained
 _FAR = 60  # points on either side: beyond lies no rate that float64 knows
 _NODES, _MOST_NODES = 2**14 - 1, 2**18  # frequencies of a bracket: at first, and at most
-_WORK = 2**32  # frequencies times values of tables: some ten seconds
+_WORK = 2**37  # frequencies times values of tables: some ten seconds
 _THIN = 0.1  # deviations fall by no more from a point to the next
 _TRIES = 6  # points at which the thresholds of a rate are sought
 _NEWTON = 50  # steps at most; five, but at the end of what is possible
@@ -224,7 +224,8 @@ class TiltedBrackets(AbstractScoreLaw):
         size = abs(theta) * np.sqrt(variance if np.isfinite(variance) else 0.0)
         tail = float(log_mgf - theta * x + 0.5 * size**2 + log_ndtr(-size))
         if theta < 0.0:  # of the scores below, beside those of -inf
-            tail = float(np.log(min(self.below[0] + np.exp(tail), 1.0 - 1e-16)))
+            with np.errstate(divide="ignore"):
+                tail = float(np.log(min(self.below[0] + np.exp(min(tail, 0.0)), 1.0 - 1e-16)))
         return float(np.sign(theta or 1.0) * -ndtri_exp(min(tail, -1e-16)))
 
     def _between(self, k: int, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

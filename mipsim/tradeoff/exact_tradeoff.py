@@ -83,6 +83,8 @@ class ExactTradeOff(AbstractTradeOff):
 
     def _narrowed(self, log_fpr: np.ndarray, bounds: CurveBounds) -> CurveBounds:
         """The bounds, nearer by the bounds of small tails where they are too wide at a small rate."""
+        if self.tails is None or self._knows_tails:
+            return bounds
         rest = log_complement(log_fpr)
         known, law = np.isfinite(log_fpr) & (log_fpr < 0.0), self
         while True:
@@ -95,6 +97,11 @@ class ExactTradeOff(AbstractTradeOff):
             nearer = (np.maximum, np.minimum, np.maximum, np.minimum)
             for end, other, take in zip(bounds, law.enclosure(log_fpr[wide]), nearer, strict=True):
                 end[wide] = take(end[wide], other)
+
+    @cached_property
+    def _knows_tails(self) -> bool:
+        """Whether small tails are known relatively: what widens bounds then, as scores of unknown order do, no others know better."""
+        return self.law.relative_error < _RELATIVE or self._is_smooth()
 
     @cached_property
     def _sharper(self) -> "ExactTradeOff | None":
