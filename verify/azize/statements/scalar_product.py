@@ -293,7 +293,7 @@ _SMALL = {"n": 4, "p_1": 0.05, "p_2": 0.1, "target_1": 0.999, "target_2": 0.999,
 FINITE = Statement(
     name="azize-scalar-product-finite", formula=r"\mathrm{Pow}(s_{\mathrm{cov}}, \alpha) \ge \mathrm{Pow}\left((z^* - z_{\mathrm{ref}})^T \hat\mu, \alpha\right)",
     says="At every n and d, the covariance attack is at least as strong as the scalar-product attack (z* - z_ref)' muhat.",
-    fails="The theory is asymptotic. Read at a finite size, where the covariance score is not the likelihood ratio, the scalar product may order some outputs better, by less and less as n grows.",
+    fails="The theory is asymptotic. Read at a finite size, where the covariance score is not the likelihood ratio, the scalar product may order some outputs better, by less and less as n grows where the distribution of the data stays the same. Ties are split by a coin. In the limit: azize-scalar-product.",
     instead=r"at every n for Gaussian data; as n and d grow also where standardised coordinates have bounded $(2 + \delta)$-th moments",
     source="Azize & Basu, appendix D.3",
     kind=rf.Ordering(),
