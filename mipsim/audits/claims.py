@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,40 +78,37 @@ def read_claim(text: str) -> AbstractTradeOff | RatePromise:
     `text`: any of these. Raises ValueError if it is none of these, a number is outside its range, or the file cannot be
     read.
     """
+    if text.lower().endswith(".csv"):
+        return read_curve(Path(text))
     given: dict[str, float] = {}
-    if not text.lower().endswith(".csv"):
-        with suppress(ValueError):
-            pairs = [[side.strip() for side in part.split("=")] for part in text.split(",")]
-            numbers = {name: float(value if value.isascii() else "x") for name, value in pairs}
-            given = (
-                numbers if len(numbers) == len(pairs) else {}
-            )  # two values of a name promise nothing clear
+    try:
+        for part in text.split(","):
+            name, value = (side.strip() for side in part.split("="))
+            if name in given:
+                raise ValueError  # two values of the same name promise nothing that is clear
+            given[name] = float(value if value.isascii() else "x")
+    except ValueError:
+        given = {}
     match sorted(given):
-        case []:
-            promise = read_curve(Path(text)) if text.lower().endswith(".csv") else None
         case ["gdp"] | ["mu"]:
             ((name, mu),) = given.items()
-            promise = GaussianTradeOff(number(name, mu, 0.0))
+            return GaussianTradeOff(number(name, mu, 0.0))
         case ["epsilon"] | ["delta", "epsilon"]:
-            promise = ApproxDPTradeOff(given["epsilon"], given.get("delta", 0.0))
+            return ApproxDPTradeOff(given["epsilon"], given.get("delta", 0.0))
         case ["rho"]:
-            promise = zcdp(given["rho"])
+            return zcdp(given["rho"])
         case ["advantage"]:
-            promise = ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
+            return ApproxDPTradeOff(0.0, number("advantage", given["advantage"], 0.0, 1.0))
         case ["fpr", "tpr"]:
-            promise = RatePromise(**given)
+            return RatePromise(**given)
         case names if "sigma" in names and {*names} <= {"sigma", "rate", "steps"}:
             steps = given.get("steps", 1.0)
-            promise = dpsgd(
+            return dpsgd(
                 number("sigma", given["sigma"], 0.0, low_open=True),
                 number("rate", given.get("rate", 1.0), 0.0, 1.0),
                 whole("steps", int(steps) if steps.is_integer() else steps, 1),
             )
-        case _:
-            promise = None
-    if promise is None:
-        raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
-    return promise
+    raise ValueError(f"claim is {printable(repr(text), 30)}; it must be like {FORMS}")
 
 
 def zcdp(rho: float) -> AbstractTradeOff:

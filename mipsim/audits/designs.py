@@ -78,17 +78,15 @@ def choose_from_clusters(scores: Scores) -> Scores:
 
 
 def _clustered(scores: Scores, runs: int | None, coin: float | None) -> str:
-    named = np.unique([scores.run, scores.cluster], axis=1).shape[1] if scores.run.size else 0
     if not scores.cluster.size:
-        wrong = 'it has no cluster; design "clustered" needs to know which cluster each score is in'
-    elif runs is not None and (named > runs or runs < scores.clusters):
-        wrong = (
+        return 'it has no cluster; design "clustered" needs to know which cluster each score is in'
+    named = np.unique([scores.run, scores.cluster], axis=1).shape[1] if scores.run.size else 0
+    if runs is not None and (named > runs or runs < scores.clusters):
+        return (
             f"{runs:,} runs are in {scores.clusters:,} clusters, which depend on each other where they share a run; "
             'name each run as a cluster, or use design "runs"'
         )
-    else:
-        wrong = ""
-    return wrong
+    return ""
 
 
 def _in_clusters(scores: Scores, design: str) -> str:
@@ -117,20 +115,21 @@ def _independent(scores: Scores, runs: int | None, coin: float | None) -> str:
 
 def _one_run(scores: Scores, runs: int | None, coin: float | None) -> str:
     n, records = scores.values.size, scores.records
-    wrong = _in_clusters(scores, "one-run")
-    if not wrong and records not in (0, n):
-        wrong = (
+    if wrong := _in_clusters(scores, "one-run"):
+        return wrong
+    if records not in (0, n):
+        return (
             f"{n:,} scores are of {records:,} records, whose coins they share; give a single score a record, such as the mean: "
             'frame.groupby("record", as_index=False).mean()'
         )
-    elif not wrong and runs not in (None, 1):
-        wrong = f'{runs:,} runs are stated for design "one-run"; design "runs" is for several'
-    elif not wrong and scores.source and scores.column != "coin" and coin is None:
-        wrong = (
+    if runs not in (None, 1):
+        return f'{runs:,} runs are stated for design "one-run"; design "runs" is for several'
+    if scores.source and scores.column != "coin" and coin is None:
+        return (
             'it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '
             "--inclusion-probability 0.5"
         )
-    return wrong
+    return ""
 
 
 def _all(scores: Scores, exchange: Exchange | None) -> tuple[Scores, Exchange | None]:

@@ -169,14 +169,17 @@ def chance_of_the_nearest_number(member: np.ndarray, probability: float) -> floa
     (0.0796, 1.0)
     """
     n, k = member.size, int(member.sum())
+    if abs(k - n * probability) > 1.0 - 1e-9:
+        return 1.0
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     log = ways + xlogy(k, probability) + xlog1py(n - k, -probability)
-    nearest = abs(k - n * probability) <= 1.0 - 1e-9
-    return float(np.exp(log)) * (1.0 - _ROUNDING) if nearest else 1.0
+    return float(np.exp(log)) * (1.0 - _ROUNDING)
 
 
 def _as_by_fair_coins(values: np.ndarray, member: np.ndarray, probability: float) -> np.ndarray:
     """Which canaries remain, so that their coins are fair, shape (n,); see `OneRun`."""
+    if probability == 0.5:
+        return np.ones(member.size, dtype=bool)
     likelier = max(probability, 1.0 - probability)
     sample = content_generator("canaries as by fair coins", values, member).random(member.size)
     return (member != (probability > 0.5)) | (sample >= (2.0 * likelier - 1.0) / likelier)

@@ -324,8 +324,9 @@ def _meanings(cells: Any) -> str:
     >>> _meanings(["yes", "no", "yes"]), _meanings(["1", "0"])
     (" ('yes' = member, 'no' = non-member)", '')
     """
-    some = () if np.asarray(cells[:1]).dtype.kind in "biuf" else cells
-    words = (cell.strip().lower() for cell in some if isinstance(cell, str) and len(cell) <= _LONGEST)
+    if np.asarray(cells[:1]).dtype.kind in "biuf":
+        return ""
+    words = (cell.strip().lower() for cell in cells if isinstance(cell, str) and len(cell) <= _LONGEST)
     known = sorted(
         {word for word in words if word in _WORDS} - {"0", "1"}, key=lambda word: (-_WORDS[word], word)
     )
@@ -577,8 +578,10 @@ def _suggestion(table: Table) -> str:
 
 def _turned(name: str, higher: str | None) -> dict[str, str]:
     """The direction of scores that are named as a loss, and who says so; nothing for others, and where the user states it."""
-    order = f'higher = "out", since the scores are named as a loss, {printable(repr(name), 40)}'
-    return {"higher": "out", "order": order} if higher is None and _LOSSES.search(name.lower()) else {}
+    if higher is not None or not _LOSSES.search(name.lower()):
+        return {}
+    named = printable(repr(name), 40)
+    return {"higher": "out", "order": f'higher = "out", since the scores are named as a loss, {named}'}
 
 
 def _flat(column: Any) -> Any:
@@ -604,9 +607,10 @@ def parsed_numbers(name: str, cells: Any) -> Any:
     if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
         i = next(i for i, cell in enumerate(cells) if isinstance(cell, bool))
         raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
-    text = len(cells) > 0 and all(isinstance(cell, str) for cell in cells)
-    result, read_long = np.empty(len(cells)) if text else cells, cache(_number)
-    for i, cell in enumerate(cells if text else ()):
+    if not len(cells) or not all(isinstance(cell, str) for cell in cells):
+        return cells
+    result, read_long = np.empty(len(cells)), cache(_number)
+    for i, cell in enumerate(cells):
         try:
             result[i] = _number(cell) if len(cell) <= _LONG else read_long(cell)
         except ValueError:

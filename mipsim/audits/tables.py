@@ -242,9 +242,10 @@ def _separator(text: str, given: str | None) -> str:
 def is_number(cell: str) -> bool:
     """Whether a cell of a text is a number."""
     try:
-        return cell.isascii() and float(cell) is not None
+        float(cell)
     except ValueError:
         return False
+    return cell.isascii()
 
 
 def _npz_table(content: bytes) -> Table:
