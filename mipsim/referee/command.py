@@ -389,50 +389,27 @@ def _repeated(name: str, metavar: str, words: str) -> Callable[[Any], Any]:
     return click.option(name, multiple=True, type=Number(), metavar=metavar, help=words)
 
 
-class _Phase(click.ParamType):
-    """noise=S,rate=P,steps=N."""
+class _Named(click.ParamType):
+    """Numbers with their names, such as noise=1,rate=0.01,steps=500; a name without a usual value must be given."""
 
-    name = "phase"
+    def __init__(self, name: str, kinds: dict[str, type], usual: dict[str, str], example: str) -> None:
+        self.name, self._kinds, self._usual, self._example = name, kinds, usual, example
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        known, allowed = (
-            dict[str, Any](rate="1", steps="1"),
-            {"noise": float, "rate": float, "steps": int},
-        )
         parts = [part.strip().partition("=") for part in str(value).split(",")]
         named = {name: word for name, _, word in parts}
-        why = next((f"{quoted(name)} is none of its names" for name in named if name not in allowed), "")
-        for name, kind in allowed.items() if not why else ():
+        why = next((f"{quoted(name)} is none of its names" for name in named if name not in self._kinds), "")
+        known = []
+        for name, kind in self._kinds.items() if not why else ():
             try:
-                known[name] = kind(named.get(name, known.get(name, "")))
+                known.append(kind((self._usual | named).get(name, "")))
             except ValueError:
-                why = (
-                    f"its {name} is {quoted(named.get(name, ''))}"
-                    if name in named
-                    else f"its {name} is missing"
-                )
+                why = f"its {name} is {quoted(named[name])}" if name in named else f"its {name} is missing"
                 break
         if why or len(named) < len(parts):
             why = why or "a name is given twice"
-            self.fail(f"is {quoted(value)}: {why}; write such as noise=1,rate=0.01,steps=500", param, ctx)
-        return known["noise"], known["rate"], known["steps"]
-
-
-class _Claim(click.ParamType):
-    """epsilon=E,delta=D."""
-
-    name = "claim"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        sides = [part.strip().partition("=") for part in str(value).split(",")]
-        parts = {name: word for name, _, word in sides}
-        try:
-            if parts.keys() == {"epsilon", "delta"} and len(sides) == 2:
-                return float(parts["epsilon"]), float(parts["delta"])
-        except ValueError:
-            pass
-        self.fail(f"is {quoted(value)}; write such as epsilon=8,delta=1e-5", param, ctx)
-        return None
+            self.fail(f"is {quoted(value)}: {why}; write such as {self._example}", param, ctx)
+        return tuple(known)
 
 
 def _sampled(name: str, what: str) -> Callable[..., Any]:
@@ -470,7 +447,12 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     "--phase",
     "phases",
     multiple=True,
-    type=_Phase(),
+    type=_Named(
+        "phase",
+        {"noise": float, "rate": float, "steps": int},
+        {"rate": "1", "steps": "1"},
+        "noise=1,rate=0.01,steps=500",
+    ),
     metavar="noise=S,rate=P,steps=N",
     help="instead of these three, a part of a training that changes them on its way; repeated for each part",
 )
@@ -508,7 +490,7 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 )
 @click.option(
     "--claim",
-    type=_Claim(),
+    type=_Named("claim", {"epsilon": float, "delta": float}, {}, "epsilon=8,delta=1e-5"),
     metavar="epsilon=E,delta=D",
     help="judge this claim: CONFIRMED, REFUTED or INCONCLUSIVE",
 )
