@@ -71,13 +71,17 @@ class PrivacyFilter:
 
     def fits(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; nothing is spent."""
-        most = self.budget**2 if self.name == "mu" else self.budget
-        cost = self.cost(curve, copies)
-        return cost <= most and float(self._spent + Fraction(cost)) <= most
+        return self._has_room(self.cost(curve, copies))
 
     def step(self, curve: AbstractTradeOff, copies: int = 1) -> bool:
         """Whether so many steps of a curve may be taken next; if they may, they are spent, and must be taken or are lost."""
-        if not self.fits(curve, copies):
+        cost = self.cost(curve, copies)
+        if not self._has_room(cost):
             return False
-        self._spent += Fraction(self.cost(curve, copies))
+        self._spent += Fraction(cost)
         return True
+
+    def _has_room(self, cost: float) -> bool:
+        """To the rounding of float64, in which 0.6^2 + 0.8^2 is 1."""
+        most = self.budget**2 if self.name == "mu" else self.budget
+        return cost <= most and float(self._spent + Fraction(cost)) <= most
