@@ -147,7 +147,7 @@ class LeavingOnCtrlC:
         self._before: dict[int, Any] = {}
         self._hook = sys.unraisablehook
         self._stop: KeyboardInterrupt | None = None
-        self._left = False
+        self._listens = False
         self._block: FrameType | None = None
 
     def __enter__(self) -> None:
@@ -166,6 +166,9 @@ class LeavingOnCtrlC:
                 for number in self._before:
                     signal.signal(number, self)
                 sys.unraisablehook = self._unraisable
+                self._listens = True  # no alarm before: it ends a process that does not handle it
+                if self._stop is not None:
+                    self._repeat()
         finally:
             if with_collector:
                 gc.enable()
@@ -176,8 +179,8 @@ class LeavingOnCtrlC:
             _last[0] = signal.Signals(number)
         if self._stop is None:
             self._stop = KeyboardInterrupt()
-            if not self._left:  # once: presses that come faster than the alarm must not put it off
-                signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+            if self._listens:  # once: presses that come faster than the alarm must not put it off
+                self._repeat()
         if frame is not None and _enters_or_leaves(frame, _CONTEXTLIB):
             return
         within = True
@@ -194,7 +197,7 @@ class LeavingOnCtrlC:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Put the handlers back, SIGINT last: the handler before may raise. KeyboardInterrupt, if it came, leaves the block."""
-        self._left, self._block = True, None
+        self._listens, self._block = False, None
         if not self._before:
             return
         with_collector = gc.isenabled()
@@ -210,6 +213,10 @@ class LeavingOnCtrlC:
         finally:
             if with_collector:
                 gc.enable()
+
+    @staticmethod
+    def _repeat() -> None:
+        signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
 
     def _unraisable(self, dropped: Any) -> None:
         """Say nothing of what is raised again."""

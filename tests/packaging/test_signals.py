@@ -298,7 +298,7 @@ parent, child = os.getpid(), os.fork()
 if not child:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     random.seed(1)
-    while True:
+    while os.getppid() == parent:
         time.sleep(random.uniform(0.0, 0.001))
         os.kill(parent, signal.SIGINT)
 while left < 1000:
@@ -329,6 +329,30 @@ print("as before")
 def test_a_press_while_a_block_is_entered_or_left_leaves_no_handler_behind():
     ended = program(RACING)
     assert (ended.returncode, ended.stdout) == (0, "as before\n"), ended.stderr
+
+
+ENTERING = """
+import signal, time
+from mipsim._signals import LeavingOnCtrlC
+signal.signal(signal.SIGINT, signal.default_int_handler)
+setting = signal.signal
+def slowly(number, handler):
+    setting(number, handler)
+    if number == signal.SIGINT and isinstance(handler, LeavingOnCtrlC):
+        signal.raise_signal(number)
+        time.sleep(0.3)
+signal.signal = slowly
+try:
+    with LeavingOnCtrlC():
+        time.sleep(60)
+except KeyboardInterrupt:
+    print("left")
+"""
+
+
+def test_an_alarm_before_its_handler_is_set_does_not_end_the_process():
+    ended = program(ENTERING)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "left\n", "")
 
 
 WRITING = """
