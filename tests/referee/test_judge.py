@@ -375,7 +375,7 @@ class Moved(mi.AbstractTradeOff):
 @pytest.mark.evidence
 @pytest.mark.parametrize(("rare", "expected"), [(0.4, "REFUTED"), (-0.05, "INCONCLUSIVE")])
 def test_rare_rates_refute_where_a_law_is_proven_for_single_ones(rare: float, expected: str) -> None:
-    data = mi.Bernoulli(np.linspace(0.2, 0.8, 24))
+    data = mi.Bernoulli(np.linspace(0.2, 0.8, 10))
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=40, target=data.easiest_target())
     score = mi.CovarianceScore(data, 40)
     law = game.exact(score)
