@@ -8,29 +8,22 @@ from copy import copy
 
 import numpy as np
 import scipy
-from scipy.special import log_ndtr
 
-from mipsim._budget import memory, spent
+from mipsim._budget import spent
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import LIGHTEST, Cells, Levels, bulk, optimistic, pessimistic
+from mipsim.sums.loss_bounds import Cells, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
 from mipsim.tradeoff.loss_band import Band, Side, density_over_number
+from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, LossPlan, refined_within
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
 
-_EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
-_TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
-_REACH = 5.0  # standard deviations on either side of its tilt that a band is requested
-_PLACE = 256  # bytes that a place of a circle may take in all arrays of a question; some 120 do
 _BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a core
 _MOST_BLOCKS = 1 << 18
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
-_FAR = 300.0  # nats from the mean of a band up to which slopes are used
 _HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan where no lattice resolves all
 _RARE_RATE = -14.0  # logarithm of an FPR that is looked at for rare losses
-_JUMP = 10.0  # times the variance without a tilt: what a tilt has that makes rare losses common
-_HEAVY = 1.5  # times the variance that a tilt has without rare losses
 _FEW_EPSILONS = 4  # epsilons of which the other direction is first bounded by itself
 _SHARES = 2.0 ** np.arange(-8.0, 1.0)  # of the best tilt for it: of less steep ones lattices are coarser
 _MARGIN = 0.1  # e-folds by which a planned bound is to be lower than what is wanted
@@ -38,25 +31,16 @@ ROUGH = 0.3  # relative width by which the direction is looked at that is mostly
 _PLANNED = 64  # values of a question that are each planned for
 _BETWEEN = 1e-4  # accuracy of bands between which a number is
 _USELESS = 0.01  # of the logarithm of a number: more is looked for between modes
-_LARGEST_TILT = 1e6
 _RETAINED = 1 << 21  # places of the bands that are retained for equal requests, some 70 bytes each
 _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
-_MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
-_LEAST_BURDEN = 0.02  # the same of distributions that are all but atoms on nodes
-_FINEST = 2.0**-40  # of a loss: what lies closer to it is the same atom
-_MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
 _RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
 _PARTED = 8.0  # steps of a range: of fewer the next whole number is much more
-_SHIFTS = np.geomspace(
-    0.05, 200.0, 24
-)  # of a tilt, by which Chernoff's inequality is tried; in inverse standard deviations
 
 
-class LossSum:
+class LossSum(LossPlan):
     """The distribution of a sum of independent losses: bands around the requested losses.
-    `laws`: of the single losses, and how often each is added; `places`: the most lattice points that a circle may have, within the budget of memory;
-    `sure_masses`: those that reveal the world "in", and those that reveal the world "out".
+    `laws`, `places`: as of `LossPlan`; `sure_masses`: those that reveal the world "in", and those that reveal the world "out".
     """
 
     def __init__(
@@ -65,32 +49,21 @@ class LossSum:
         sure_masses: tuple[SureMass, SureMass] = ((0.0, 0.0), (0.0, 0.0)),
         places: float = math.inf,
     ) -> None:
-        places = int(min(places, 2.0 ** math.floor(math.log2(memory() / _PLACE))))
-        self.laws, self.sure_masses, self.places = list(laws), sure_masses, places
+        super().__init__(laws, places)
+        self.sure_masses = sure_masses
         with np.errstate(divide="ignore"):
             logs = np.log(sure_masses)
         self.sure = tuple(
             zip(lowered(logs[:, 0], 2.0).tolist(), raised(logs[:, 1], 2.0).tolist(), strict=True)
         )
-        self.narrowest = max((law.narrowest for law, _ in laws), default=0.0)
-        if self.narrowest:
-            self.places = min(places, 1 << 20)
-        # The commonest distribution with ends, both of which lie on each lattice.
-        parted = [(count, i) for i, (law, count) in enumerate(laws) if 0.0 < np.ptp(law.ends) < math.inf]
-        self._parted = max(parted)[1] if parted else None
-        self.outlines = [(law.outline, count) for law, count in laws]
-        self.total = sum(count for _, count in laws)
         self._has_rare = self.total > 1 and any(law.is_gaussian and law.p != 1.0 for law, _ in laws)
         self.bands: list[Band] = []
         self.is_shared, self._left = True, [_BUDGET]
         self._cuts: dict[float, LossSum] = {}
-        self._is_cut = False
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
         self._limits: dict[float, tuple[float, float]] = {}
         self._nothing: dict[tuple[float, str], float] = {}
         self._lines: dict[float, tuple[float, float]] = {}
-        self._cumulants: dict[float, tuple[float, float, float]] = {}
-        self._plans: dict[float, tuple[list[Levels], float, float, float, tuple[float, float]]] = {}
 
     def alone(self, values: int = 1) -> LossSum:
         """The same sum without bands, for a question of so many values, which share a budget of at most four: what it refines is its
@@ -135,7 +108,7 @@ class LossSum:
         for _ in range(8):
             cut = self._cut(log_number_now + share)
             theta = tilt(cut)
-            if abs(theta) >= 0.5 * _LARGEST_TILT:
+            if abs(theta) >= 0.5 * LARGEST_TILT:
                 return self
             number = max(min(log_number(cut, theta), 0.0), at_least)
             if number < log_number_now - 10.0:
@@ -145,19 +118,8 @@ class LossSum:
                 return self._cut(log_number_now + _HIDDEN)
             break
         (_, mean, variance), (_, own, spread) = self.cumulants(theta), cut.cumulants(theta)
-        alike = spread < _HEAVY * variance < _HEAVY * _HEAVY * spread and abs(own - mean) < math.sqrt(spread)
+        alike = spread < HEAVY * variance < HEAVY * HEAVY * spread and abs(own - mean) < math.sqrt(spread)
         return self if alike else cut
-
-    def _before_jump(self, theta: float) -> list[float]:
-        """A tilt that makes no rare, large losses common, where this tilt does."""
-        low, high = (1.0 if theta > 1.0 else 0.0), theta
-        least = self.cumulants(low)[2]
-        if self.cumulants(high)[2] < _JUMP * least:
-            return []
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.cumulants(middle)[2] <= _HEAVY * least else (low, middle)
-        return [low]
 
     def _by_plan(
         self, plans: list[LossSum], ask: Callable[[LossSum, np.ndarray], tuple[list[np.ndarray], np.ndarray]]
@@ -174,147 +136,7 @@ class LossSum:
                 whole[at] = part
         return known[:-1], known[-1]
 
-    # -- plans, which need not be exact --
-
-    def cumulants(self, theta: float) -> tuple[float, float, float]:
-        """About log E_out e^(theta loss), its slope (the tilted mean) and its curvature (the tilted variance)."""
-        if theta not in self._cumulants:
-            value = mean = variance = 0.0
-            for line, count in self.outlines:
-                exponent = line.log_out + theta * line.losses
-                top = float(exponent.max())
-                weights = np.exp(exponent - top)
-                mass = float(weights.sum())
-                first = float(weights @ line.losses) / mass
-                value += count * (top + math.log(mass))
-                mean += count * first
-                variance += count * float(weights @ (line.losses - first) ** 2) / mass
-            self._cumulants[theta] = value, mean, variance
-        return self._cumulants[theta]
-
-    def _root(self, above: Callable[[float], bool]) -> float:
-        """Where a condition that holds for large tilts begins to, in [-1e6, 1e6]."""
-        low, high = -1.0, 2.0
-        while above(low):
-            low *= 2.0
-            if low < -_LARGEST_TILT:
-                return low
-        while not above(high):
-            high *= 2.0
-            if high > _LARGEST_TILT:
-                return high
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if above(middle) else (middle, high)
-            narrow = high - low < 1e-4 * max(1e-3, abs(middle))
-            if narrow and self.cumulants(high)[1] - self.cumulants(low)[1] < 0.1 * _FAR:
-                break
-        return 0.5 * (low + high)
-
-    def _common(self, theta: float) -> float:
-        """A tilt whose mean is within a quarter of a standard deviation: nearby questions share it, and so its bands."""
-        variance = max(self.cumulants(theta)[2], 1e-24)
-        apart = 2.0 ** math.floor(math.log2(2.0 * _near(math.sqrt(variance)) / variance))
-        return apart * round(theta / apart)
-
-    def tilt_of_loss(self, loss: float) -> float:
-        """The tilt with that mean."""
-        return self._root(lambda theta: self.cumulants(theta)[1] >= loss)
-
-    def tilt_of_rate(self, log_fpr: float, log_tnr: float) -> float:
-        """The tilt whose mean is about the threshold of that FPR."""
-
-        def above(theta: float) -> bool:
-            value, mean, variance = self.cumulants(theta)
-            # P(loss > mean), by the saddle point: (value - theta mean) + log of a Mills ratio.
-            root = math.sqrt(max(variance, 1e-300))
-            tail = value - theta * mean + 0.5 * theta * theta * variance + float(log_ndtr(-abs(theta) * root))
-            return tail <= log_fpr if theta >= 0.0 else tail >= log_tnr
-
-        return self._root(above)
-
     # -- bands --
-
-    def _plan(self, theta: float) -> tuple[list[Levels], float, float, float, tuple[float, float]]:
-        """(where each distribution is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""
-        if theta not in self._plans:
-            spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
-            levels = [self._levels(i, theta, spread) for i in range(len(self.laws))]
-            burden = sum(count * level.burden for (_, count), level in zip(self.laws, levels, strict=True))
-            self._plans[theta] = levels, burden, *self._window(theta, levels, spread)
-        return self._plans[theta]
-
-    def reached(self, theta: float) -> bool:
-        """Whether the outlines reach as far as the tilt leads, and a circle is fine enough for it."""
-        for (law, _), (line, _) in zip(self.laws, self.outlines, strict=True):
-            exponent = line.log_out + theta * line.losses
-            top = float(exponent.max())
-            if not self._is_cut and (
-                (math.isinf(law.ends[1]) and exponent[-1] > top - 40.0)
-                or (math.isinf(law.ends[0]) and exponent[0] > top - 40.0)
-            ):
-                return False
-        steep = max(1.0, abs(theta), abs(1.0 - theta))
-        if steep * max(float(np.ptp(level.losses)) for level in self._plan(theta)[0]) > _MOST_DECAY:
-            return False
-        return self.floor(theta) * steep < 1.0
-
-    def bounds_both_sides(self, theta: float) -> bool:
-        """Whether also what a band leaves out, as too light under the tilt, is less than the number that it is made for."""
-        value, mean, _ = self.cumulants(theta)
-        sign = 1.0 if theta > 0.5 else -1.0
-        for (_, count), (line, _) in zip(self.laws, self.outlines, strict=True):
-            exponent = line.log_out + theta * line.losses
-            light = (exponent < exponent.max() + LIGHTEST) & (sign * (line.losses - mean / self.total) > 0.0)
-            masses, unit = (line.log_in, 1.0 - theta) if sign > 0.0 else (line.log_out, -theta)
-            if light.any() and np.logaddexp.reduce(masses[light]) + math.log(count) > value + unit * mean:
-                return False
-        return self.reached(theta)
-
-    def _eased(self, theta: float) -> float:
-        """A tilt nearer to 1/2 where that leaves the sum in a shorter circle, and the mean of this sum still in its midst.
-
-        Where single losses are rare and large, a tilt makes them common long before its mean is far.
-        """
-        value, mean, _ = self.cumulants(theta)
-
-        def cost(tilt: float) -> float:
-            slack = self.cumulants(tilt)[0] - value + (theta - tilt) * mean  # of Chernoff's bound at the mean
-            _, _, low, high, _ = self._plan(tilt)
-            return (high - low) * math.exp(min(slack / _EASE, 600.0))
-
-        best, least = theta, cost(theta)
-        for share in (0.75, 0.5, 0.25, 0.0):
-            tilt = 0.5 + share * (theta - 0.5)
-            if (now := cost(tilt)) > least:
-                break
-            best, least = tilt, now
-        return best
-
-    def floor(self, theta: float) -> float:
-        """The finest step for which a circle and the nodes of each distribution have room, and that float64 resolves at single losses."""
-        levels, _, low, high, _ = self._plan(theta)
-        ends = [
-            np.append(level.losses[[0, -1]], law.fixed)
-            for (law, _), level in zip(self.laws, levels, strict=True)
-        ]
-        size = max(float(np.abs(end).max()) for end in ends)
-        least = max(1.05 * (high - low) / self.places, _FINEST * size)
-        room = memory() / (_PLACE * len(levels))
-        return max(level.finest(least, room) for level in levels)
-
-    def step(self, theta: float, accuracy: float, needs: str) -> float:
-        """The step that about gives a relative accuracy."""
-        spread = math.sqrt(max(self.cumulants(theta)[2], 1e-24))
-        burden = self._plan(theta)[1]
-        widest = 1.0 / max(1.0, abs(theta), abs(1.0 - theta))  # over wider cells a tilt says nothing
-        if spread < self.floor(theta):  # all but an atom, which a lattice of any step goes through
-            return widest
-        return min(
-            math.sqrt(2.0 * accuracy / (burden * density_over_number(theta, spread, needs))),
-            spread / 16.0,
-            widest,
-        )
 
     def band(self, theta: float, accuracy: float, needs: str, step: float | None = None) -> Band:
         """A band around the mean of a tilt, with a step for the relative accuracy, or the given step; as fine as its circle may be."""
@@ -400,73 +222,6 @@ class LossSum:
         alike = stride if single and stride < parts / 32.0 else 1
         return (high - low) / (alike * math.ceil(parts / alike))
 
-    def _levels(self, i: int, theta: float, spread: float) -> Levels:
-        """Where a distribution is needed, in cells of which width."""
-        line, count = self.outlines[i]
-        value, mean, _ = self.cumulants(theta)
-        tilted = line.log_out + theta * line.losses
-        top = float(tilted.max())
-        weights = np.exp(tilted - top)
-        log_mass = math.log(float(weights.sum()))
-        weights /= weights.sum()
-        gaps = np.maximum(np.gradient(line.losses), 1e-300) if line.losses.size > 1 else np.ones(1)
-        density = weights / gaps
-        heavy = weights > 1e-3 / weights.size
-        peak = float(np.quantile(density[heavy], 0.9)) if heavy.any() else float(density.max())
-        width = np.ones(weights.shape)
-        for _ in range(64):  # a law with a very dense part is not cut as finely as that everywhere
-            with np.errstate(divide="ignore", over="ignore"):
-                wish = np.maximum(1.0, 0.5 * (peak / np.maximum(density, 1e-300)) ** (1.0 / 3.0))
-            width = np.exp2(np.floor(np.log2(np.minimum(wish, 2.0**40))))
-            if float(weights @ np.minimum(width, 1e6) ** 2) <= _MOST_BURDEN:
-                break
-            peak /= 8.0
-        above = np.cumsum(weights[::-1])[::-1]
-        below = np.cumsum(weights)
-        with np.errstate(divide="ignore"):
-            in_above = np.logaddexp.accumulate(line.log_in[::-1])[::-1] + math.log(count)
-            out_below = np.logaddexp.accumulate(line.log_out) + math.log(count)
-        far = min(2.0, 40.0 / max(1.0, abs(theta))) + _REACH * spread
-        floor_in = value + (1.0 - theta) * mean - abs(1.0 - theta) * far - 26.0
-        floor_out = value - theta * mean - abs(theta) * far - 26.0
-        faint = 1e-17 / count
-        needed = ((above > faint) | (in_above > floor_in)) & ((below > faint) | (out_below > floor_out))
-        chosen = np.flatnonzero(needed)
-        part = slice(int(chosen[0]), int(chosen[-1]) + 1)
-        steep = (
-            np.abs(np.gradient(np.log(np.maximum(density, 1e-300)))) / gaps if gaps.size > 1 else np.ones(1)
-        )
-        widest = np.minimum(line.widest, 0.4 / np.maximum(steep, max(1.0, abs(theta), abs(1.0 - theta))))
-        # An atom on a node stays where it is.
-        law, losses = self.laws[i][0], line.losses[part]
-        nodes = law.ends if i == self._parted and law.fixed in law.ends else (law.fixed,)
-        moved = np.where(np.isin(losses, nodes), 0.0, weights[part])
-        held = float(weights[part].sum() - moved.sum())
-        burden = max(float(moved @ np.minimum(width[part], 1e6) ** 2), 1.0 - held, _LEAST_BURDEN)
-        return Levels(losses, width[part], widest[part], (tilted - top - log_mass)[part], burden)
-
-    def _window(
-        self, theta: float, levels: list[Levels], spread: float
-    ) -> tuple[float, float, tuple[float, float]]:
-        """Losses between which the tilted sum lies but for e^-34 at either side, and the shifts of tilt that show it."""
-        shifts = _SHIFTS / spread
-        ends = []
-        for sign in (-1.0, 1.0):
-            reach = []
-            for t in shifts:
-                log_ratio = 0.0
-                for (_, count), level in zip(self.laws, levels, strict=True):
-                    exponent = sign * t * level.losses + level.log_weights
-                    top = float(exponent.max())
-                    log_ratio += count * (top + math.log(float(np.exp(exponent - top).sum())))
-                reach.append((log_ratio + _TAIL) / t)
-            best = int(np.argmin(reach))
-            ends.append((sign * reach[best], float(shifts[best])))
-        (low, down), (high, up) = ends
-        parts = [(count, level.losses) for (_, count), level in zip(self.laws, levels, strict=True)]
-        least, most = (sum(count * float(losses[end]) for count, losses in parts) for end in (0, -1))
-        return max(low, least), min(high, most), (down, up)
-
     # -- questions --
 
     def sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
@@ -485,15 +240,6 @@ class LossSum:
             for x in loss.tolist()
         ]
         return self._by_plan(plans, lambda plan, at: plan._sticks(loss[at], accuracy, needs))
-
-    def _single(self, loss: float, needs: str) -> float:
-        """About the logarithm of the mass, of "in" above a loss or of "out" below it, that a single loss makes."""
-        result = -math.inf
-        for line, count in self.outlines:
-            beyond = line.losses > loss if needs == "delta" else line.losses < loss
-            masses = (line.log_in if needs == "delta" else line.log_out)[beyond]
-            result = max(result, math.log(count) + float(np.logaddexp.reduce(masses, initial=-np.inf)))
-        return result
 
     def _sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
         part = {"delta": 0, "rest": 2, "other": 4}[needs]
@@ -718,34 +464,6 @@ class LossSum:
         at = int(np.searchsorted(-high, -log_delta))
         return min(float(losses[at]), mean) if at < losses.size else mean, slope, 0.0
 
-    def _tilt_of_delta(self, log_delta: float, *, turned: bool = False) -> float:
-        """The tilt whose mean is about the loss of that delta, which no sure mass counts to; or that of the other direction's."""
-
-        def above(theta: float) -> bool:
-            value, mean, variance = self.cumulants(theta)
-            spread = math.sqrt(max(variance, 1e-24))
-            log_density = value + (1.0 - theta) * mean - math.log(spread * math.sqrt(2.0 * math.pi))
-            log_height = log_density - math.log(
-                density_over_number(theta, spread, "other" if turned else "delta")
-            )
-            return log_height - mean >= log_delta if turned else log_height <= log_delta
-
-        if not turned and log_delta < -1.0:  # the mean of the world "in" is exceeded too often
-            return max(1.0, self._root(lambda theta: theta >= 1.0 and above(theta)))
-        return self._root(above)
-
-    def tilt_of_fnr(self, log_fnr: float, log_tpr: float) -> float:
-        """The tilt whose mean is about the threshold of that FNR."""
-
-        def above(theta: float) -> bool:
-            value, mean, variance = self.cumulants(theta)
-            turned = 1.0 - theta
-            tail = value + turned * mean + 0.5 * turned * turned * variance
-            tail += float(log_ndtr(-abs(turned) * math.sqrt(max(variance, 1e-300))))
-            return tail >= log_fnr if turned >= 0.0 else tail <= log_tpr
-
-        return self._root(above)
-
     def _refined(
         self,
         ask: Callable[[Band], tuple[np.ndarray, ...]],
@@ -771,7 +489,7 @@ class LossSum:
             while modes and (wide[some] > _USELESS).any():
                 theta = modes.pop(0)
                 mean = self.cumulants(theta)[1]
-                if any(abs(b.centre - mean) < _near(b.spread) for b in self.bands):
+                if any(abs(b.centre - mean) < refined_within(b.spread) for b in self.bands):
                     continue
                 rough = max(accuracy, _BETWEEN)
                 if self.reached(theta) and self._pays(theta, rough, needs, None):
@@ -815,7 +533,7 @@ class LossSum:
                         result = _narrowed([band], ask, result)
                         wide = width(result)
                 continue
-            near = [b for b in self.bands if abs(b.centre - mean) < _near(b.spread)]
+            near = [b for b in self.bands if abs(b.centre - mean) < refined_within(b.spread)]
             step = None
             worst = float(wide[pending].max())
             if near:
@@ -851,11 +569,6 @@ class LossSum:
 def _height(theta: float) -> float:
     """Log of the least c for which 1 - e^-x <= c e^(-theta x) for all x > 0; theta < 0."""
     return -theta * math.log(theta / (theta - 1.0)) - math.log1p(-theta)
-
-
-def _near(spread: float) -> float:
-    """How far a mean may be from that of a band which is refined instead: float64 holds the slopes of its losses."""
-    return min(0.25 * spread, _FAR)
 
 
 def _narrowed(
