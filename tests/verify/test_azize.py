@@ -244,7 +244,7 @@ def test_the_scalar_product_is_ahead_of_the_covariance_attack():
 
 def test_two_coins():
     p, z, reference = np.array([0.05, 0.1]), np.ones(2), np.zeros(2)
-    _, covariance, scalar = pair_powers(4, p, z, reference)
+    _, covariance, scalar, _ = pair_powers(4, p, z, reference)
     worst = int(np.argmax(scalar - covariance))
     assert scalar[worst] - covariance[worst] == pytest.approx(0.0717, abs=1e-4)
 

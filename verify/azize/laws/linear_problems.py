@@ -80,8 +80,8 @@ def linear_problem(data: str, kinds: int, spread: float, draw: int) -> LinearPro
 
 def pair_powers(
     n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(FPR, power of the covariance attack, power of the scalar product) for two Bernoulli(p) coordinates, by enumeration.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(FPR, power of the covariance attack, of the scalar product, whether the latter splits no tie) for two Bernoulli(p) coordinates, by enumeration.
 
     At all corners of both curves; up to 60 ones of each coordinate are counted.
     """
@@ -96,13 +96,14 @@ def pair_powers(
         curves.append(roc_vertices(score, *laws))
     alpha = np.union1d(curves[0][0], curves[1][0])
     covariance, scalar = (np.interp(alpha, *curve) for curve in curves)
-    return alpha, covariance, scalar
+    return alpha, covariance, scalar, np.isin(alpha, curves[1][0])
 
 
 def scalar_ahead(n: int, p: np.ndarray, z: np.ndarray, reference: np.ndarray) -> tuple[float, float, float]:
-    """(FPR, powers of the covariance attack and of the scalar product) where the latter is farthest ahead."""
-    alpha, covariance, scalar = pair_powers(n, p, z, reference)
-    worst = int(np.argmax(scalar - covariance))
+    """(FPR, powers of the covariance attack and of the scalar product) where the latter is farthest ahead, without a coin if it is ahead so at all."""
+    alpha, covariance, scalar, no_coin = pair_powers(n, p, z, reference)
+    lead = scalar - covariance
+    worst = int(np.argmax(np.where(no_coin, lead, -1.0) if lead[no_coin].max() > 1e-9 else lead))
     return float(alpha[worst]), float(covariance[worst]), float(scalar[worst])
 
 
