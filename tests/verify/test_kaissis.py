@@ -67,8 +67,8 @@ MASKED = {"mu": 3.0, "d": 2, "rate": 0.5, "z": -0.5}
 SHIFTS = ((0.01, 0.001, 0.001001), (1.0, 1e-5, 1.001e-5))
 VERDICTS: list[tuple[rf.Statement, dict[str, Any], str]] = [
     # A count: the shift is 0 or 1, and the curve is that of the one-sided test.
-    (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "knows": SIGN}, "REFUTED"),
-    (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "knows": NOTHING}, "CONFIRMED"),
+    (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "reading": SIGN}, "REFUTED"),
+    (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "reading": NOTHING}, "CONFIRMED"),
     (LEMMA_1, {**SIDES, "second": 0.5, "reading": CHOSEN}, "REFUTED"),
     (LEMMA_1, {**SIDES, "second": -1.0, "reading": EITHER}, "CONFIRMED"),
     *((LEMMA_3_CORRECTED, {**SAMPLED, "mechanism": f"sub-sampled {noise}", "s": 0.0}, "CONFIRMED") for noise in ("Gaussian", "Laplace")),

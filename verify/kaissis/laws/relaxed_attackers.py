@@ -24,9 +24,9 @@ from verify.kaissis.laws.relaxed_laws import (
     resilience,
 )
 
-NOTHING = "nothing: every direction is as likely as every other"
-SIGN = "the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
-LIRA = "the direction, from 1024 shadow models: one-sided offline LiRA"
+NOTHING = "the adversary knows nothing of the direction of the shift: each is as likely as every other"
+SIGN = "the adversary chose q, and so knows the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
+LIRA = "the adversary chose q, and so knows the direction; one-sided offline LiRA with 1024 shadow models"
 SHADOWS = 1024
 
 
@@ -41,14 +41,14 @@ def promised(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
     return kaissis.laplace_tradeoff(mu).symmetrized() if noise == "Laplace" else resilience(mu, d)
 
 
-def attacker(noise: str, mu: float, d: int, knows: str) -> AbstractTradeOff:
-    """The curve of an attacker with this knowledge, for the shift of full length, from the laws of the noise.
+def attacker(noise: str, mu: float, d: int, reading: str) -> AbstractTradeOff:
+    """The curve of the attacker of a reading, for the shift of full length, from the laws of the noise.
 
     Of an attacker who knows nothing the magnitude is the best test: averaged over the directions the likelihood ratio rises with it.
     """
-    if knows == LIRA:
+    if reading == LIRA:
         return lira(SHADOWS, mu, sides=1)
-    if knows == SIGN:
+    if reading == SIGN:
         return known(noise, mu)
     return magnitude(noise, mu) if d == 1 else norm_curves(d, mu)[0]
 

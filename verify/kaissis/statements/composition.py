@@ -38,7 +38,7 @@ LEMMA_8 = Statement(
     says="Two non-adaptive Gaussian mechanisms compose by averaging: the curves of the composition are those of chi2_d with "
     "noncentrality (Da + Db)^2/(sa^2 + sb^2).",
     fails=r"Averaging weighs a noisy mechanism as much as a precise mechanism, so that two releases may be promised to show less than the first alone; the sufficient statistic weighs each by $\Delta / \sigma^2$. Where this is the same for both, as for the equal steps of theorem 3 and figure 2a, the lemma is right.",
-    instead=r"weights $\Delta / \sigma^2$; equal steps",
+    instead=r"where $\Delta / \sigma^2$ is the same for both, as for equal steps; else with the weights $\Delta / \sigma^2$",
     kind=rf.Bound(),
     # The attacker may choose both functions, for example a function and a multiple of it: both shifts have the same unknown direction.
     domain={
@@ -68,6 +68,12 @@ LEMMA_8 = Statement(
         "lemma 8; CDF and SF by definition 2",
     ),
     second_route=both_sampled,
+    restored_by=(
+        "Delta/sigma^2 is the same for both mechanisms",
+        lambda delta_a, delta_b, sigma_a, sigma_b: bool(
+            np.isclose(delta_a / sigma_a**2, delta_b / sigma_b**2, rtol=1e-9)
+        ),
+    ),
     samples=(4, 12, 60),
 )
 _SEEN = [item | {"z": z} for item in _PAIRS for z in (-33.0, -5.0, -1.6, 0.0, 1.6)]

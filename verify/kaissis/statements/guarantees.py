@@ -88,38 +88,34 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
     """The guarantee as it is given, and where it holds."""
     line = noise == "Laplace"
     zs = (-4.0, -1.6, 0.0, 1.0)
-    first = {"mu": 3.0 if line else 1.0, "d": 1, "knows": SIGN, "z": -1.6}
+    first = {"mu": 3.0 if line else 1.0, "d": 1, "reading": SIGN, "z": -1.6}
     listed = [
         rf.Point(at, setting="lead" if at == first else "")
-        for at in points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), knows=(NOTHING, SIGN), z=zs)
+        for at in points(mu=(0.5, 1.0, 3.0), d=(1,) if line else (1, 2, 30), reading=(NOTHING, SIGN), z=zs)
     ]
     printed = Statement(
         name=f"kaissis-thm-{number}-guarantee",
         formula=r"T(P, Q) \ge J = \mathrm{Symm}(j, j^{-1}), \quad " + _J[noise],
         uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
-        fails="The curve is of an adversary who does not know to which side the record shifts the output, and for that adversary it holds. Who chose a count for q, as step 1 of the game allows, knows it.",
-        instead="directions equally likely",
+        fails="The curve is of an adversary who does not know to which side the record shifts the output, as section 3 says that q(D') is unknown, and for that adversary it holds. Who chose a count for q, as step 1 of the game allows, knows it.",
+        instead="for an adversary to whom all directions are equally likely",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),
         domain={
             "mu": MU,
             "d": rf.Fixed(1, meaning="dimension") if line else dimensions(1, 100),
             # What q, chosen by the attacker, lets them know.
-            "knows": rf.Choice(NOTHING, SIGN, meaning="what the attacker knows of the direction of the shift")
-            if line
-            else rf.Choice(
-                NOTHING, SIGN, LIRA, meaning="what the attacker knows of the direction of the shift"
-            ),
+            "reading": rf.Choice(NOTHING, SIGN) if line else rf.Choice(NOTHING, SIGN, LIRA),
             "z": Z,
         },
         # Rarer misses lose their digits.
         where=lambda mu, d, z: float(promised(noise, mu, d).beta(ndtr(z))) >= 1e-9,
         defer_where=True,
         claimed=lambda mu, d, z: power(promised(noise, mu, d), z),
-        truth=lambda mu, d, knows, z: power(attacker(noise, mu, d, knows), z),
-        points=listed if line else [*listed, {"mu": 1.0, "d": 1, "knows": LIRA, "z": -1.6}],
-        control=rf.Control({"mu": 3.0, "d": 1, "knows": NOTHING, "z": 1.0 if line else -1.6}),
+        truth=lambda mu, d, reading, z: power(attacker(noise, mu, d, reading), z),
+        points=listed if line else [*listed, {"mu": 1.0, "d": 1, "reading": LIRA, "z": -1.6}],
+        control=rf.Control({"mu": 3.0, "d": 1, "reading": NOTHING, "z": 1.0 if line else -1.6}),
         quote=PROMISED_LM if line else PROMISED_GM,
         not_judged={
             (PROMISED_LM if line else PROMISED_GM).text.partition("with: ")[2]: f"by kaissis-thm-{number}"
@@ -132,7 +128,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
     return printed, printed.corrected(
         says=f"{noise} noise: the guarantee of theorem {number} holds "
         + (_ON_THE_LINE if line else _UNIFORM),
-        domain={"knows": rf.Fixed(NOTHING)},
+        domain={"reading": rf.Fixed(NOTHING)},
         restricted_by=_RESTRICTED,
         control=printed.control,
         derivation=proof + _KNOWN,

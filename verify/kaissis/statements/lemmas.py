@@ -230,7 +230,7 @@ LEMMA_3 = Statement(
         "lemma 3",
     ),
     not_judged={
-        "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).": "the theorem of Karlin and Rubin: a premise is named, and it is the premise that fails"
+        "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).": "the theorem of Karlin and Rubin: whose premise for these mechanisms is what is judged"
     },
     restricted_by=(
         REAL_LINE,

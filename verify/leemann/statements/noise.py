@@ -25,7 +25,7 @@ LESS_NOISE = Statement(
     uses=("leemann-thm-4.2",),
     says="We never need to add more noise for mu-GMIP than for mu-GDP: the noise of mu-GDP gives mu-GMIP. (Where equation 9 asks for more, as at a small "
     "mu, this is the noise that is needed.)",
-    fails="For GDP of replaced records it is right. A record that is replaced, as in the game, moves a sum twice as far as a record that is added or removed: the noise of GDP for the latter gives less than mu-GMIP.",
+    fails="For GDP of replaced records it is right. A record that is replaced, as in the game, moves a sum twice as far as a record that is added or removed: the noise of GDP for the latter gives less than mu-GMIP. The more gradients there are, the more the others hide, and the rarer are the errors at which it shows.",
     instead="the noise of GDP for a replaced record",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(),

@@ -40,7 +40,7 @@ ALGORITHM_1_REAL = Statement(
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target, for large n, here from 1,000 on. (F^-1, as printed, has no value at S > 1: see "
     "leemann-alg-1. Moments that are estimated, of which the paper expects no exact match, are not judged.)",
-    fails="n - 1 is printed for n, so that the statistic is no p-value even with known moments. It moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, which fades as K/n tends to 0. The attack of a single step orders the outputs of a target in the same way.",
+    fails="n - 1 is printed for n, the factor that equation 8 has under H0, so that the statistic is no p-value even with known moments. It moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, which fades as K/n tends to 0. The attack of a single step orders the outputs of a target in the same way.",
     instead="known moments, n in the thousands",
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={
@@ -61,8 +61,8 @@ ALGORITHM_1_REAL = Statement(
         _PLAIN, -0.005, truth=lambda stretched, n, **at: laws(n - 1, stretched, n=n, **at)
     ),
     quote=quotes.ALGORITHM_1,
-    restricted_by=(quotes.NOISY_MOMENTS, quotes.LARGE_BATCHES),
-    slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
+    restricted_by=(quotes.NOISY_MOMENTS, quotes.LARGE_BATCHES, quotes.P_VALUE),
+    slip=(quotes.ALGORITHM_1, quotes.THEOREM_5_1),
     second_route=by_batches,
     samples=(0, 1, 12),
     games=(20_000, 50_000, 5_000_000),

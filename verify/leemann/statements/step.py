@@ -198,7 +198,7 @@ TIGHT = replace(
     uses=("leemann-thm-5.1",),
     says="Without noise, and with the target's own K = ||Sigma^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
     "improved.",
-    fails="K without centring does not measure the distance from the mean, so that the curve can be passed, and need not be reached. The likelihood-ratio test itself cannot be improved, as the remark says.",
+    fails="The likelihood-ratio test itself cannot be improved, as the remark says. Equation 8 is its curve with K centred; without centring K does not measure the distance from the mean, so that the curve can be passed, and need not be reached.",
     instead=r"K of $\theta' - \mu$",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Equality(),

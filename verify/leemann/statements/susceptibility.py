@@ -55,7 +55,7 @@ REMARK_5_1 = Statement(
     control=rf.Control({"components": "Gaussian", "d": 5} | _HALF),
     quote=quotes.REMARK_5_1,
     not_judged={
-        "thus K ∈ O(d)": "an order without a constant: E[K] = d holds for the centred K, see leemann-rem-5.1-mean",
+        "thus K ∈ O(d)": "an order without a constant: E[K] = d holds for the centred K, and K/d tends to 1, see leemann-rem-5.1-corrected",
         "we obtain μ ∈ O(sqrt(d/n))": "an order without a constant: it follows from K = O(d) by equation 9, see leemann-rem-5.1-corrected",
     },
     restricted_by=(quotes.CENTRED_K,),
@@ -132,6 +132,7 @@ EXPECTED_K = Statement(
     ],
     control=rf.Control(_TRANSFORM | {"at": 1.0}),
     quote=quotes.REMARK_5_1,
+    not_judged=REMARK_5_1.not_judged,
     corrects=REMARK_5_1.name,
     derivation=(
         "E[K] = tr(Sigma^-1 Sigma) = d for the centred gradients, whatever their law: judged by enumerating Bernoulli components. Of Gaussian "
@@ -169,7 +170,7 @@ ALGORITHM_1 = Statement(
     name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
-    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value.",
     instead=r"$\log F(n\,\cdot)$",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
@@ -192,8 +193,8 @@ ALGORITHM_1 = Statement(
     ],
     control=rf.Control(_SETTINGS[2] | {"reading": MEANT, "level": 0.1}),
     quote=quotes.ALGORITHM_1,
-    restricted_by=(quotes.NOISY_MOMENTS,),
-    slip=(quotes.ALGORITHM_1, quotes.P_VALUE),
+    restricted_by=(quotes.NOISY_MOMENTS, quotes.P_VALUE),
+    slip=(quotes.ALGORITHM_1, quotes.THEOREM_5_1),
     second_route=lambda reading, d, n, k, level: sampled_p_values(d, n, k, level, reading == PRINTED),
     matters_when={
         "level": where_in("reading", MEANT),
