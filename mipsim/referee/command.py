@@ -437,12 +437,11 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 )
 @click.option(
     "--sampling-rate",
-    default=1.0,
     type=Number(),
     metavar="P",
     help="the probability that a record takes part in a step; 1 / T for epochs of T steps (default: 1)",
 )
-@click.option("--steps", default=1, type=Whole(1), metavar="N", help="steps in all (default: 1)")
+@click.option("--steps", type=Whole(1), metavar="N", help="steps in all (default: 1)")
 @click.option(
     "--phase",
     "phases",
@@ -458,13 +457,11 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 )
 @click.option(
     "--neighbours",
-    default="add_or_remove",
     type=click.Choice(NEIGHBOURS),
     help="what differs between the data sets (default: add_or_remove)",
 )
 @click.option(
     "--group",
-    default=1,
     type=Whole(1),
     metavar="K",
     help="how many records are removed, added or replaced together; above 1 with poisson alone (default: 1)",
@@ -525,7 +522,7 @@ def account(
         if implemented is not None or "noise_multiplier" in how:
             raise click.UsageError("CONFIG stands beside options that say the same; leave these out")
         how["noise_multiplier"] = config
-    result = accounting(sampling=implemented or sampling or "poisson", **how)
+    result = accounting(sampling=implemented or sampling, **how)
     if accounted is not None:
         result = result.compare(accounting(sampling=accounted, **how))
     say(json.dumps(result.to_dict(), indent=1) if as_json else str(result))

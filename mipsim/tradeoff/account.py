@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Set
@@ -218,13 +217,13 @@ class AccountComparison(Printed):
 
 def account(
     noise_multiplier: Any = None,
-    sampling_rate: float = 1.0,
-    steps: int = 1,
+    sampling_rate: float | None = None,
+    steps: int | None = None,
     *,
     phases: Iterable[Phase] | None = None,
-    neighbours: str = "add_or_remove",
-    sampling: str = "poisson",
-    group: int = 1,
+    neighbours: str | None = None,
+    sampling: str | None = None,
+    group: int | None = None,
     delta: float | Iterable[float] = DELTAS,
     epsilon: float | Iterable[float] = EPSILONS,
     fpr: float | Iterable[float] = FPRS,
@@ -239,20 +238,20 @@ def account(
         noise_multiplier: the standard deviation of the noise over the clipping norm, > 0. In its place an event of dp_accounting, which
             says all but the neighbours, and of which nothing is imported; or the configuration of a training, a mapping or the path of
             a file of TOML, JSON or YAML, which says all, and maybe a claim. See `mipsim.tradeoff.training` for the names that are known.
-        sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps.
-        steps: all of them, from 1 to 10^9.
+        sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps; 1 if it is None.
+        steps: all of them, from 1 to 10^9; 1 if it is None.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
-        neighbours: "add_or_remove", "remove", "add" or "replace".
-        sampling: "poisson", "fixed_size", "shuffled" or "random_allocation" (balls in bins).
-        group: how many records are removed, added or replaced together; above 1 with "poisson" alone.
+        neighbours: "add_or_remove" (also if it is None, whatever the sampling), "remove", "add" or "replace".
+        sampling: "poisson" (also if it is None), "fixed_size", "shuffled" or "random_allocation" (balls in bins).
+        group: how many records are removed, added or replaced together; above 1 with "poisson" alone; 1 if it is None.
         delta: a value or several, in [0, 1], at which epsilon is reported.
         epsilon: a value or several, >= 0, at which delta is reported.
         fpr: a value or several, in [0, 1], at which the TPR is reported.
         claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
         normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing); "floor", the
             floor of the rate times the number of records; "realised", the number of records that came in the batch.
-        data_size: the number of records, >= 2, where "floor" or "realised" needs it and no configuration says it.
-        dimension: of a gradient, >= 1, for the sentence that refuses "floor"; 1000 if it is None.
+        data_size: the number of records, >= 2, with "floor" or "realised" alone, if no configuration says it.
+        dimension: of a gradient, >= 1, with "floor" alone, for the sentence that refuses it; 1000 if it is None.
 
     Raises:
         ValueError: if a configuration lacks something, an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
@@ -282,36 +281,42 @@ def account(
         "data_size": None if data_size is None else whole("data_size", data_size, 2, 10**15),
         "dimension": None if dimension is None else whole("dimension", dimension, 1, 10**12),
     }
-    steps_of = {
-        "sampling_rate": sampling_rate,
-        "steps": steps,
-        "phases": phases,
-        "sampling": sampling,
-        "group": group,
-    }
+    for name, uses in (("data_size", ("floor", "realised")), ("dimension", ("floor",))):
+        if divided[name] is not None and normalise not in uses:
+            raise ValueError(
+                f"{name} is {divided[name]} with normalise {normalise!r}; give it with {' or '.join(map(repr, uses))} alone"
+            )
+    steps_of = {"sampling_rate": sampling_rate, "steps": steps}
+    who: dict[str, Any] = {"neighbours": neighbours, "sampling": sampling, "group": group}
     if is_training(noise_multiplier):
         _refuse_beside(
-            "a configuration; with it give only claim, normalise, data_size, dimension, delta, epsilon and fpr",
+            "a configuration as noise_multiplier; with it give only claim, normalise, data_size, dimension, delta, epsilon and fpr",
             **steps_of,
-            neighbours=neighbours,
+            phases=phases,
+            **who,
         )
         return _of_training(read_training(noise_multiplier), claim=claim, **divided, **wanted)
     if claim is not None:
         for name, value in zip(("epsilon", "delta"), claim, strict=True):
             wanted[name] = [*dict.fromkeys([*wanted[name], value])]
-    both = choice("neighbours", neighbours, NEIGHBOURS) == "add_or_remove"
+    neighbours = choice("neighbours", "add_or_remove" if neighbours is None else neighbours, NEIGHBOURS)
+    both = neighbours == "add_or_remove"
     if events.is_event(noise_multiplier):
         _refuse_beside(
             "an event; with it give only neighbours, claim, delta, epsilon and fpr",
             **steps_of,
-            **divided,
+            phases=phases,
+            sampling=sampling,
+            group=group,
+            normalise=None if normalise == "expected" else normalise,
         )
         parts, sampling, read = [], type(noise_multiplier).__name__, ""
         first = events.curve_of_event(noise_multiplier, neighbours)
         first = first.inverse() if neighbours == "add" else first
     else:
-        parts = _phases(noise_multiplier, sampling_rate, steps, phases)
-        who: dict[str, Any] = {"sampling": sampling, "group": group}
+        parts = _phases(noise_multiplier, phases, **steps_of)
+        sampling, group = "poisson" if sampling is None else sampling, 1 if group is None else group
+        who = {"sampling": sampling, "group": group}
         curves = [dpsgd(*part, neighbours="remove" if both else neighbours, **who) for part in parts]
         curves, read = divisors.divided(curves, parts, neighbours=neighbours, **who, **divided)
         first = curves[0] if len(curves) == 1 else compose(*curves)
@@ -330,7 +335,7 @@ def account(
             _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
         )
     known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(known, neighbours, sampling, int(group), numbers, claim, read)
+    return Account(known, neighbours, sampling, int(group or 1), numbers, claim, read)
 
 
 def _claimed(claim: object) -> tuple[float, float]:
@@ -348,24 +353,28 @@ def _of_training(training: Training, **given: Any) -> Account:
                     f"{name} is {quoted(given[name])} beside a configuration that has {own}; give 1 of them"
                 )
             given[name] = own
-    if given["normalise"] == "expected":
+    if training.data_size is not None and given["normalise"] == "expected":
         given["data_size"] = None  # whatever it is
+    if training.delta is not None:
+        given["delta"] = [*dict.fromkeys([*given["delta"], training.delta])]
     given |= {"neighbours": training.neighbours, "sampling": training.sampling}
-    most = account(phases=[training.most], **given)
-    least = most if training.least == training.most else account(phases=[training.least], **given)
+    most = account(phases=training.most, **given)
+    least = most if training.least == training.most else account(phases=training.least, **given)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}
     return replace(most, numbers=numbers, read="; ".join(filter(None, (training.read, most.read))))
 
 
-def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase] | None) -> list[Phase]:
+def _phases(
+    noise: float | None, phases: Iterable[Phase] | None, sampling_rate: float | None, steps: int | None
+) -> list[Phase]:
     if (noise is None) == (phases is None):
         raise ValueError(
             f"noise_multiplier and phases are {'both missing' if noise is None else 'both given'}; give exactly 1 of them; "
             "mipsim.find_noise_multiplier_for_epsilon_delta has the noise for an epsilon"
         )
     if noise is not None:
-        return [(noise, rate, steps)]
-    _refuse_beside("phases; each has its own", sampling_rate=rate, steps=steps)
+        return [(noise, 1.0 if sampling_rate is None else sampling_rate, 1 if steps is None else steps)]
+    _refuse_beside("phases; each has its own", sampling_rate=sampling_rate, steps=steps)
     if not isinstance(phases, Iterable) or isinstance(phases, (str, bytes, Mapping, Set)):
         what, parts = f"is {quoted(phases)}", []
     else:
@@ -380,15 +389,10 @@ def _phases(noise: float | None, rate: float, steps: int, phases: Iterable[Phase
 
 
 def _refuse_beside(what: str, **others: object) -> None:
-    """Raise ValueError where an argument that is not its default is given beside what leaves no room for it."""
+    """Raise ValueError where an argument is given beside what leaves no room for it."""
     for name, value in others.items():
-        if value is not (unset := _DEFAULTS.get(name)) and not (
-            isinstance(value, (str, int, float)) and value == unset
-        ):
+        if value is not None:
             raise ValueError(f"{name} is {quoted(value)} beside {what}")
-
-
-_DEFAULTS = {name: given.default for name, given in inspect.signature(account).parameters.items()}
 
 
 def _mu_of_epochs(phases: list[Phase], neighbours: str, sampling: str) -> Bounds:

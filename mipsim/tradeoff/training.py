@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ _SAMPLINGS = {
 _RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
 _ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, and a batch that of a test."""
+_FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
+_IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
 _MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8
 
@@ -54,11 +57,12 @@ _SPELT = _by_spelling(_NAMES)
 class Training:
     """What a configuration says: the fewest and the most that it allows of each phase, and the claim, if it makes any."""
 
-    least: tuple[float, float, int]  # noise multiplier, sampling rate, steps
-    most: tuple[float, float, int]
+    least: list[tuple[float, float, int]]  # noise multiplier, sampling rate, steps of each phase
+    most: list[tuple[float, float, int]]
     neighbours: str
     sampling: str
     data_size: int | None
+    delta: float | None
     claim: tuple[float, float] | None  # epsilon, delta
     read: str  # what was read, what follows, and what was left unread
 
@@ -73,16 +77,16 @@ def is_training(value: object) -> bool:
 
 
 def read_training(source: Any) -> Training:
-    """Read a mapping, or a file of TOML, JSON or YAML; tables in it may be nested.
+    """Read a mapping, or a file of TOML, JSON or YAML; tables in it may be nested, and a list of tables `phases` has each phase.
 
-    Where the records are no whole number of batches, libraries differ in the rate and the steps of an epoch (dropped, or a smaller last
+    What stands outside of the phases is true of all of them. Where the records are no whole number of batches, libraries differ in the rate and the steps of an epoch (dropped, or a smaller last
     batch): both ends are returned.
 
     Raises:
         ValueError: if the file cannot be read, or a name is missing, mistyped, given twice or out of range.
 
     >>> read_training({"sigma": 1.1, "batch-size": 250, "n": 60_000, "epochs": 15, "sampler": "poisson"}).most
-    (1.1, 0.004166666666666667, 3600)
+    [(1.1, 0.004166666666666667, 3600)]
     """
     held = isinstance(source, Mapping)
     try:
@@ -96,7 +100,7 @@ def _content(path: Path) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError("it has more than a megabyte; a configuration has less")
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
         if (ending := path.suffix.lower()) == ".toml":
             import tomllib
 
@@ -133,36 +137,75 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return held
 
 
-def _once_in_yaml(node: Any, depth: int = 0) -> None:
-    """Refuse a name that a table of YAML has twice, of which the package takes the last."""
-    if isinstance(pairs := getattr(node, "value", None), list) and depth <= _DEEPEST:
-        _once(
-            [
-                (pair[0].value, pair)
-                for pair in pairs
-                if isinstance(pair, tuple) and isinstance(pair[0].value, str)
-            ]
-        )
-        for _, below in (pair for pair in pairs if isinstance(pair, tuple)):
-            _once_in_yaml(below, depth + 1)
+def _once_in_yaml(root: Any) -> None:
+    """Refuse a name that a table of YAML has twice, of which the package takes the last; each node once, whoever refers to it."""
+    nodes, seen = [root], {id(root)}
+    for node in nodes:
+        pairs = node.value if isinstance(getattr(node, "value", None), list) else []
+        tables = [pair for pair in pairs if isinstance(pair, tuple)]
+        _once([(key.value, value) for key, value in tables if isinstance(key.value, str)])
+        for below in (value for _, value in tables):
+            if id(below) not in seen:
+                seen.add(id(below))
+                nodes.append(below)
 
 
 def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if isinstance(value, Mapping) and depth < _DEEPEST:
-            if not str(name).lower().startswith(_ELSEWHERE):
-                yield from _entries(value, depth + 1)
-        else:
-            yield str(name).strip().lower().replace("-", "_").replace(" ", "_"), value
+    if depth > _DEEPEST:
+        raise ValueError(f"its tables are nested more than {_DEEPEST} deep")
+    for key, value in table.items():
+        word = str(key).strip().lower().replace("-", "_").replace(" ", "_")
+        known = word in _SPELT and _SPELT[word] not in ("sampling", "neighbours")
+        if not isinstance(value, Mapping):
+            yield word, value
+        elif word in _SPELT and "value" in value:  # as trackers of runs write a name
+            yield word, value["value"]
+        elif known:  # which is refused
+            yield word, value
+        elif not word.startswith(_ELSEWHERE):
+            yield from _entries(value, depth + 1)
 
 
 def _training(table: Mapping[str, Any]) -> Training:
-    given, spelt, unread = dict[str, Any](), dict[str, str](), list[str]()
-    for k, (word, value) in enumerate(_entries(table)):
-        if k >= _MOST_NAMES:
-            raise ValueError(f"it has more than {_MOST_NAMES} names")
+    entries = list(islice(_entries(table), _MOST_NAMES + 1))
+    if len(entries) > _MOST_NAMES:
+        raise ValueError(f"it has more than {_MOST_NAMES} names")
+    listed = [value for word, value in entries if word == "phases"]
+    if not listed:
+        return _phase(entries)
+    if len(listed) > 1:
+        raise ValueError("phases is given twice")
+    tables = listed[0] if isinstance(listed[0], (list, tuple)) else [listed[0]]
+    if not tables or not all(isinstance(part, Mapping) for part in tables):
+        raise ValueError(
+            f"phases is {quoted(listed[0])}; it must be a list of tables of noise, rate and steps"
+        )
+    common = [entry for entry in entries if entry[0] != "phases"]
+    parts = [
+        _phase([*common, *((_IN_PHASES.get(word, word), value) for word, value in _entries(part))])
+        for part in tables
+    ]
+    for name in ("neighbours", "sampling", "data_size", "delta", "claim"):
+        if len(values := dict.fromkeys(getattr(part, name) for part in parts)) > 1:
+            raise ValueError(
+                f"phases have {' and '.join(map(quoted, values))} as {name}; it must be the same in all"
+            )
+    return replace(
+        parts[0],
+        least=[phase for part in parts for phase in part.least],
+        most=[phase for part in parts for phase in part.most],
+        read="; then ".join(part.read for part in parts),
+    )
+
+
+def _phase(entries: Iterable[tuple[str, Any]]) -> Training:
+    given, spelt, unread, denied = dict[str, Any](), dict[str, str](), list[str](), dict[str, str]()
+    for word, value in entries:
         if (name := _SPELT.get(word)) is None:
+            _refuse_tables(word, value)
             unread.append(word)
+        elif value is False and word in _FLAGS:
+            denied[_FLAGS[word]] = word
         elif value is None:
             continue
         elif name in given and given[name] != _plain(word, name, value):
@@ -172,7 +215,10 @@ def _training(table: Mapping[str, Any]) -> Training:
         else:
             given[name], spelt[name] = _plain(word, name, value), word
     _refuse_mistyped(unread, given)
-    sampling = given.get("sampling")
+    if (sampling := given.get("sampling")) in denied:
+        raise ValueError(
+            f"{spelt['sampling']} is {sampling!r} and {denied[sampling]} is false; give 1 of them"
+        )
     rates, steps, follows = _steps(given, spelt)
     lacks = [
         *(["noise_multiplier"] if "noise_multiplier" not in given else []),
@@ -184,6 +230,8 @@ def _training(table: Mapping[str, Any]) -> Training:
     if lacks or rates is None or steps is None or sampling is None:
         raise ValueError(f"what is missing: {'; '.join(lacks)}")
     noise = given["noise_multiplier"]
+    if "neighbours" not in given:
+        follows.append("neighbours not given, so add_or_remove")
     if unread:
         follows.append(f"not read: {printable(', '.join(unread), 100)}")
     read = ", ".join(
@@ -191,11 +239,12 @@ def _training(table: Mapping[str, Any]) -> Training:
         for name, value in given.items()
     )
     return Training(
-        least=(noise, rates[0], steps[0]),
-        most=(noise, rates[1], steps[1]),
-        neighbours=given.get("neighbours", "replace" if sampling == "fixed_size" else "add_or_remove"),
+        least=[(noise, rates[0], steps[0])],
+        most=[(noise, rates[1], steps[1])],
+        neighbours=given.get("neighbours", "add_or_remove"),
         sampling=sampling,
         data_size=given.get("data_size"),
+        delta=given.get("delta"),
         claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
         read="; ".join([read, *follows]),
     )
@@ -204,10 +253,8 @@ def _training(table: Mapping[str, Any]) -> Training:
 def _plain(word: str, name: str, value: Any) -> Any:
     """A value as a number or a word of ours."""
     if name in ("sampling", "neighbours"):
-        if isinstance(value, bool) and word in ("poisson_sampling", "shuffle"):
-            if not value:
-                raise ValueError(f"{word} is false; give the sampling")
-            return "poisson" if word == "poisson_sampling" else "shuffled"
+        if value is True and word in _FLAGS:
+            return _FLAGS[word]
         known = _by_spelling(_SAMPLINGS if name == "sampling" else _RELATIONS)
         text = str(value).strip().lower().replace("-", "_").replace(" ", "_")
         return known.get(text) or choice(word, text, list(_SAMPLINGS if name == "sampling" else _RELATIONS))
@@ -218,8 +265,22 @@ def _plain(word: str, name: str, value: Any) -> Any:
             raise ValueError(f"{word} is {quoted(value)}; it must be a number") from None
     if name in ("batch_size", "accumulation", "devices", "data_size", "steps", "steps_per_epoch"):
         return whole(word, int(value) if isinstance(value, float) and value.is_integer() else value, 1)
-    low, high = {"sampling_rate": (0.0, 1.0), "delta": (0.0, 1.0)}.get(name, (0.0, math.inf))
-    return number(word, value, low, high, low_open=name in ("noise_multiplier", "sampling_rate", "epochs"))
+    low, high = {"sampling_rate": (1e-100, 1.0), "delta": (0.0, 1.0), "epochs": (0.0, 1e9)}.get(
+        name, (0.0, math.inf)
+    )
+    return number(word, value, low, high, low_open=name in ("noise_multiplier", "epochs"))
+
+
+def _refuse_tables(word: str, value: Any) -> None:
+    """A list of tables, of which it is not known whether they are phases, groups of layers or several runs."""
+    if not isinstance(value, (list, tuple)) or word.startswith(_ELSEWHERE):
+        return
+    names = chain.from_iterable(_entries(part) for part in value if isinstance(part, Mapping))
+    for name, _ in islice(names, _MOST_NAMES):
+        if name in _SPELT:
+            raise ValueError(
+                f"{printable(word, 40)} is a list of tables with {name}, which is not read; only phases may be such a list"
+            )
 
 
 def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
@@ -258,6 +319,11 @@ def _steps(
     """The rates and the steps, each as (fewest, most), or None where they do not follow; and what does, in words."""
     follows = []
     batch, ratio = _batch(given, spelt.get("batch_size", "")), None
+    unclear = [spelt[name] for name in ("sampling_rate", "steps_per_epoch") if name in given]
+    if unclear and given.get("accumulation", 1) > 1 and not (batch and "data_size" in given):
+        raise ValueError(
+            f"{unclear[0]} beside an accumulation of {given['accumulation']} may be of a part or of all; give batch_size and data_size"
+        )
     if "steps_per_epoch" in given:
         ratio = float(given["steps_per_epoch"])
     elif "sampling_rate" in given:

@@ -95,6 +95,7 @@ def test_samplers_have_usual_names(name: str) -> None:
         ({"gradient_accumulation_steps": 2}, 0.2),
         ({"logical_batch_size": 200, "batch_size": None, "gradient_accumulation_steps": 2}, 0.2),
         ({"per_device_train_batch_size": 100, "batch_size": None, "world_size": 2}, 0.2),
+        ({"batch_size": {"desc": None, "value": 200}, "shuffle": False, "poisson_sampling": True}, 0.2),
         (
             {
                 "optimizer": {"epsilon": 1e-8},
@@ -109,8 +110,22 @@ def test_samplers_have_usual_names(name: str) -> None:
 )
 def test_a_step_has_the_records_between_two_updates(more: dict[str, Any], rate: float) -> None:
     training = read_training(FULL | more)
-    assert training.least == training.most == (1.0, rate, round(2 / rate))
+    assert training.least == training.most == [(1.0, rate, round(2 / rate))]
     assert training.claim is None
+
+
+def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown() -> None:
+    """Their numbers are those of the triples; the delta of a file without a claim is reported, whatever the sampling."""
+    file = {"sampler": "fixed_size", "delta": 1e-7, "n": 1000, "phases": [
+        {"noise": 1.0, "rate": 0.1, "steps": 5}, {"sigma": 2.0, "batch-size": 200, "epochs": 2}]}  # fmt: skip
+    triples = [(1.0, 0.1, 5), (2.0, 0.2, 10)]
+    result = mi.account(file, epsilon=[], fpr=[])
+    assert (
+        result.numbers
+        == mi.account(phases=triples, sampling="fixed_size", delta=[1e-5, 1e-7], epsilon=[], fpr=[]).numbers
+    )
+    assert "neighbours not given, so add_or_remove" in result.read
+    assert mi.account(file | {"neighbours": "replace"}, fpr=[]).neighbours == "replace"
 
 
 @pytest.mark.parametrize(
@@ -126,8 +141,19 @@ def test_a_step_has_the_records_between_two_updates(more: dict[str, Any], rate: 
         (FULL | {"sampling": "shuffle", "data_size": 1050}, "an epoch has 10.5 steps, no whole number"),
         (FULL | {"batch_size": 2000}, "a step has 2000 records of 1000"),
         (FULL | {"noise_multiplier": "much"}, "noise_multiplier is 'much'; it must be a number"),
-        (FULL | {"shuffle": False, "sampling": None}, "shuffle is false; give the sampling"),
-        (FULL | {"poisson_sampling": False, "sampling": None}, "poisson_sampling is false; give the sampling"),
+        (FULL | {"shuffle": False, "sampling": None}, "what is missing: sampling, which is"),
+        (FULL | {"poisson_sampling": False}, "sampling is 'poisson' and poisson_sampling is false; give 1 of them"),
+        (FULL | {"epochs": 1e308}, "epochs is 1e+308; it must be a finite number in (0, 1e+09]"),
+        (FULL | {"batch_size": None, "q": 5e-324}, "q is 5e-324; it must be a finite number in [1e-100, 1]"),
+        (FULL | {"sigma": [1.0, 1.2]}, "sigma is [1.0, 1.2]; it must be a finite number"),
+        (FULL | {"accumulation": {"steps": 4}}, "accumulation is {'steps': 4}; it must be a whole number"),
+        (FULL | {"groups": [{"sigma": 1.0}]}, "groups is a list of tables with sigma, which is not read; only phases may be such a list"),
+        (FULL | {"phases": []}, "phases is []; it must be a list of tables of noise, rate and steps"),
+        (FULL | {"phases": [(1.0, 0.1, 5)]}, "phases is [(1.0, 0.1, 5)]; it must be a list of tables"),
+        (FULL | {"phases": [{"noise": 2.0}]}, "noise_multiplier and noise_multiplier are the same and differ"),
+        (FULL | {"phases": [{"neighbours": "add"}, {}]}, "phases have 'add' and 'add_or_remove' as neighbours; it must be the same in all"),
+        (FULL | {"data_size": None, "q": 0.1, "accumulation": 4}, "q beside an accumulation of 4 may be of a part or of all; give batch_size and data_size"),
+        (FULL | {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": {}}}}}}}}}}, "its tables are nested more than 8 deep"),
         (FULL | {"sampling_rate": 0.01}, "sampling_rate is 0.01, which the rate of 100 of 1000 records contradicts: 0.1 to 0.1; give 1 of them"),
         (FULL | {"steps_per_epoch": 500}, "the rate by the steps of an epoch is 0.002, which the rate of 100 of 1000 records contradicts"),
         (FULL | {"sampling_rate": 0.01, "steps_per_epoch": 10, "batch_size": None}, "sampling_rate is 0.01, which the rate by the steps of an epoch contradicts"),
