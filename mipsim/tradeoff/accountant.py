@@ -16,8 +16,8 @@ from mipsim.tradeoff.epochs import SQUARABLE
 class Accountant:
     """What a training with Poisson samples has leaked so far, a record added or removed, in a loop of one's own or as Opacus' accountant.
 
-    It has the methods of Opacus' `IAccountant`: `opacus.accountants.registry.register_accountant(mi.Accountant)` makes it
-    `PrivacyEngine(accountant="mipsim")`, which prints upper ends that are proven. `account` has both ends of every number.
+    It has the methods of Opacus' `IAccountant`: `opacus.accountants.registry.register_accountant("mipsim", mi.Accountant)` makes it
+    `PrivacyEngine(accountant="mipsim")`, which prints upper ends that are proven: of Poisson samples, whatever its loader does. `account` has both ends of every number.
 
     Attributes:
         history: (noise multiplier, sampling rate, steps) of each phase, as `mipsim.account` takes them.

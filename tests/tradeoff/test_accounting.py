@@ -1,5 +1,6 @@
 """`mi.account`: each number with both ends, and which differences between two ways of sampling are proven."""
 
+import io
 import json
 import math
 import re
@@ -14,6 +15,7 @@ from mipsim.referee.command import main
 from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
 PAGE = Path(__file__).parents[2] / "docs/i-have-a-noise-multiplier.md"
+SWITCH = PAGE.with_name("switch-accountants.md")
 SHUFFLED = {"noise_multiplier": 0.5, "sampling_rate": 0.01, "steps": 100}
 
 
@@ -115,6 +117,43 @@ def test_a_loop_is_accounted_as_its_phases_and_resumes() -> None:
     hook(optimizer)
     assert accountant.epsilon_bounds(1e-5)[0] > ends[1]
     assert len(resumed) == 30
+
+
+@pytest.mark.filterwarnings("ignore")  # of Opacus and PyTorch
+def test_opacus_trains_with_it() -> None:
+    """As the page registers it, with noise that Opacus finds, physical batches and a checkpoint; Opacus' own number is close."""
+    call = 'register_accountant("mipsim", mi.Accountant)'
+    assert f"opacus.accountants.registry.{call}" in SWITCH.read_text("utf-8")
+    opacus = pytest.importorskip("opacus", reason="Opacus needs PyTorch, which no group of ours installs")
+    torch = pytest.importorskip("torch")
+    from opacus.accountants import registry  # pyright: ignore[reportMissingImports]
+    from opacus.utils.batch_memory_manager import (  # pyright: ignore[reportMissingImports]
+        BatchMemoryManager,
+    )
+
+    registry.register_accountant("mipsim", mi.Accountant, force=True)
+    records = torch.utils.data.TensorDataset(torch.randn(200, 5), torch.zeros(200, dtype=torch.long))
+    layer, engine = torch.nn.Linear(5, 2), opacus.PrivacyEngine(accountant="mipsim")
+    model, optimizer, loader = engine.make_private_with_epsilon(
+        module=layer, optimizer=torch.optim.SGD(layer.parameters(), lr=0.1), max_grad_norm=1.0, epochs=2,
+        data_loader=torch.utils.data.DataLoader(records, batch_size=20), target_epsilon=3.0, target_delta=1e-5)  # fmt: skip
+    with BatchMemoryManager(data_loader=loader, max_physical_batch_size=7, optimizer=optimizer) as parts:
+        for features, labels in [batch for _ in range(2) for batch in parts]:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(features), labels).backward()
+            optimizer.step()
+    accountant = engine.accountant
+    assert accountant.history == [(optimizer.noise_multiplier, 0.1, 20)]
+    assert 2.9 < engine.get_epsilon(1e-5) <= 3.0
+    other = registry.create_accountant("prv")
+    other.history = accountant.history
+    assert engine.get_epsilon(1e-5) == pytest.approx(other.get_epsilon(1e-5), rel=0.02)
+    saved = io.BytesIO()
+    engine.save_checkpoint(path=saved, module=model, optimizer=optimizer)
+    saved.seek(0)
+    resumed = opacus.PrivacyEngine(accountant="mipsim")
+    resumed.load_checkpoint(path=saved, module=model, optimizer=optimizer)
+    assert resumed.accountant.history == accountant.history
 
 
 COMMAND = ["account", "--noise-multiplier", "0.5", "--sampling-rate", "0.01", "--steps", "100"]
