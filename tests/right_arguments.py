@@ -280,7 +280,6 @@ CALLS: Calls = [
     (rf.Control, {"at": {"x": 1.0}, "shift": 0.03, "attained": False}),
     (rf.Draws, {"out": [0.0, 1.0], "inside": [1.0, 2.0], "how": "so", "size": 5, "epsilon": 0.0}),
     (rf.Equality, {"tolerance": 0.1, "unit": "number", "floor": 1e-4}),
-    (rf.Exists, {"of": rf.Bound(), "unit": "number", "floor": 1e-4}),
     (rf.Limit, {"grows": "n", "unit": "number", "floor": 1e-4, "tolerance": 0.1, "along": "n", "bound": False}),
     (rf.Number, {"value": 1.0, "error": 0.0, "unit": "", "route": "", "detail": ""}),
     (rf.Ordering, {"unit": "number", "floor": 1e-4}),

@@ -360,7 +360,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
     (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
     (lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)), "each must be at least twice the previous"),
-    (lambda: rf.Exists(rf.Limit("n")), "it must be Bound(), Equality(...) or Ordering()"),
     (lambda: rf.Control({}, shift=0.5), "shift is 0.5"),
     (lambda: rf.Number(1.0, error=-1.0), "error is -1.0"),
     (lambda: bernoulli_data_sets(np.full(4, 0.5), 10), "n d = 40"),

@@ -18,9 +18,6 @@ from .kinds import (
     Equality as Equality,
 )
 from .kinds import (
-    Exists as Exists,
-)
-from .kinds import (
     Limit as Limit,
 )
 from .kinds import (

@@ -44,7 +44,6 @@ class Kind:
         report = {
             "tolerance": "tolerance {:g}",
             "grows": "as {} grows",
-            "of": "of: {}",
         }
         message = [
             text.format(value)
@@ -58,9 +57,7 @@ class Kind:
     def record(self) -> dict[str, Any]:
         """The kind as JSON holds it."""
         return {"kind": type(self).__name__} | {
-            key: value.record()
-            if isinstance(value, Kind)
-            else str(value)
+            key: str(value)
             if isinstance(value, (Rate, Ceiling))
             else "depend on the point"
             if callable(value)
@@ -316,36 +313,6 @@ class Limit(Kind):
     def one_sided(self) -> bool:
         """Whether the limit is a bound."""
         return self.bound
-
-
-@dataclass(frozen=True)
-class Exists(Kind):
-    """There is a point of the domain at which the inner statement holds; a hunt looks for such a point.
-
-    A point that satisfies it confirms it. Nothing that a search does not find refutes it.
-
-    Args:
-        of: what holds there: `Bound()`, `Equality(...)` or `Ordering()`.
-
-    Raises:
-        ValueError: if it is anything else.
-
-    Examples:
-        >>> Exists(Equality(0.01)).of.tolerance
-        0.01
-    """
-
-    of: Kind = field(default_factory=Bound)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.of, (Bound, Equality, Ordering)):
-            raise ValueError(f"of is {quoted(self.of)}; it must be Bound(), Equality(...) or Ordering()")
-
-    @property
-    def one_sided(self) -> bool:
-        """As the inner statement."""
-        return self.of.one_sided
 
 
 def _doubling(sizes: Sequence[float]) -> tuple[float, ...]:

@@ -14,7 +14,6 @@ from mipsim._printed import shown
 from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.gap_words import bound_words, lone_gap
-from mipsim.referee.kinds import Exists, Kind
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
 
@@ -26,7 +25,7 @@ class Probe:
     """A quick look at a point."""
 
     at: dict[str, Any]
-    # how far the statement seems to be broken there (for `Exists`: satisfied); see `quick_look`
+    # how far the statement seems to be broken there; see `quick_look`
     strain: float
     gap: float  # truth less claim, in the statement's unit
     definite: bool  # whether no chance and no limit entered
@@ -115,10 +114,10 @@ class Outcome:
     def extent(self) -> str:
         """Where a CONFIRMED holds, in words beside the verdict, and what is seen of an INCONCLUSIVE limit; else empty.
 
-        Points that were judged were not searched: between them a statement may be false. `Exists` is proven by a single point. A limit that no
+        Points that were judged were not searched: between them a statement may be false. A limit that no
         theorem proves is CONFIRMED up to a size.
         """
-        if self.verdict is Verdict.REFUTED or isinstance(self.statement.kind, Exists):
+        if self.verdict is Verdict.REFUTED:
             return ""
         reach = self._reach()
         if self.verdict is Verdict.INCONCLUSIVE:
@@ -157,8 +156,7 @@ class Outcome:
         """At how many of the evenly spread points the statement is not broken, and how many there are: judged ones, else probes."""
         seen = [item.verdict is not Verdict.REFUTED for item in self.judged if item.sampled]
         if not seen:
-            kind = self.statement.kind
-            seen = [not seems_broken(kind, probe) for probe in self.probes if probe.phase == "even"]
+            seen = [probe.strain <= 0.0 for probe in self.probes if probe.phase == "even"]
         return sum(seen), len(seen)
 
     @property
@@ -195,8 +193,7 @@ class Outcome:
     def warning(self) -> str:
         """A warning about a search with few probes; empty if it had enough, or broke the statement."""
         made = len(self.probes) + len(self.failures)
-        wanted = Verdict.CONFIRMED if isinstance(self.statement.kind, Exists) else Verdict.REFUTED
-        if not self.budget or self.whole or made >= FEW_PROBES or self.verdict is wanted:
+        if not self.budget or self.whole or made >= FEW_PROBES or self.verdict is Verdict.REFUTED:
             return ""
         return f"the budget of {self.budget} bought {plural(made, 'probe')}; fewer than {FEW_PROBES} say little of a domain"
 
@@ -340,18 +337,12 @@ def held(points: int, probes: int = 0, whole: bool = False) -> str:
     return f"held at {plural(points, 'point')}, not searched"
 
 
-def seems_broken(kind: Kind, probe: Probe) -> bool:
-    """Whether a statement of this kind seems to be broken at a probe; an `Exists`, not to be satisfied."""
-    return probe.strain < 0.0 if isinstance(kind, Exists) else probe.strain > 0.0
-
-
 def concluded(
     statement: Statement, judged: Sequence[PointResult], failed: bool
 ) -> tuple[Verdict, PointResult | None]:
     """The verdict that judged points make, and the point that a report shows first; `failed`: whether any could not be judged.
 
-    A refuted point refutes; all must be confirmed to confirm, and none may have failed. For `Exists` a confirmed point
-    confirms, and nothing refutes.
+    A refuted point refutes; all must be confirmed to confirm, and none may have failed.
 
     Of the points with the strongest verdict the point with the largest gap is shown, signed for bounds, in tolerances for equalities; a
     listed counterexample comes before a sampled point, whose numbers nobody chose. Where the points of a bound have several
@@ -365,28 +356,24 @@ def concluded(
     >>> str(concluded(any_statement, [], failed=False)[0])
     'INCONCLUSIVE'
     """
-    exists, one_sided = isinstance(statement.kind, Exists), statement.kind.one_sided
-    decides, weakest = (
-        (Verdict.CONFIRMED, Verdict.REFUTED) if exists else (Verdict.REFUTED, Verdict.CONFIRMED)
-    )
-    order = (weakest, Verdict.INCONCLUSIVE, decides)
+    one_sided = statement.kind.one_sided
+    order = (Verdict.CONFIRMED, Verdict.INCONCLUSIVE, Verdict.REFUTED)
 
     def rank(result: PointResult) -> tuple[int, bool]:
-        return order.index(result.verdict), result.verdict is decides and not result.sampled
+        return order.index(result.verdict), result.verdict is Verdict.REFUTED and not result.sampled
 
     def size(item: PointResult) -> float:
         result = item.gap if one_sided else item.relative_gap
-        result = -math.inf if math.isnan(result) else result
-        return -result if exists else result
+        return -math.inf if math.isnan(result) else result
 
     highest = max(map(rank, judged), default=None)
     first = [item for item in judged if rank(item) == highest]
     if one_sided:
         first = [single for single in first if single.unit == first[0].unit]
     verdicts = {item.verdict for item in judged}
-    sure = exists or failed or verdicts != {weakest}
-    verdict = decides if decides in verdicts else Verdict.INCONCLUSIVE if sure else weakest
-    return verdict, max(first, key=size, default=None)
+    confirmed = not failed and verdicts == {Verdict.CONFIRMED}
+    verdict = Verdict.CONFIRMED if confirmed else Verdict.INCONCLUSIVE
+    return Verdict.REFUTED if Verdict.REFUTED in verdicts else verdict, max(first, key=size, default=None)
 
 
 def is_judged(outcome: Outcome) -> bool:
@@ -411,7 +398,7 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
     `statement`: whose points they are.
     """
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
-    if isinstance(statement.kind, Exists) or not refuted:
+    if not refuted:
         return None
     refuted = [item for item in refuted if item.setting == LEAD] or refuted
     unit = next((single.unit for single in refuted if not single.sampled), refuted[0].unit)

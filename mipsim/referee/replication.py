@@ -18,7 +18,7 @@ from mipsim._validation import check_fields, number, real, score_vector
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.referee.kinds import Limit
-from mipsim.referee.statement import Statement, inner
+from mipsim.referee.statement import Statement
 from mipsim.referee.values import Number, read
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -322,7 +322,7 @@ def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
     `statement`: with a `second_route`; `at`: a point of its domain. Raises ValueError if the second route returns neither
     a `Replication` nor `Draws`.
     """
-    kind = inner(statement.kind)
+    kind = statement.kind
     at = {name: at[name] for name in statement.free}  # a limit's result holds its sizes too
     result = statement.call("second_route", at)
     if not isinstance(result, (Replication, Draws)):

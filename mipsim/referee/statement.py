@@ -12,7 +12,7 @@ import numpy as np
 from mipsim._validation import check_fields, member, number
 from mipsim._words import printable, quoted, shortened
 from mipsim.referee.domain import AbstractParameter, Fixed
-from mipsim.referee.kinds import Exists, Kind, Limit
+from mipsim.referee.kinds import Kind, Limit
 
 READING = "reading"
 """The name of the parameter whose choices are the ways to read a statement: each gets a verdict of its own."""
@@ -116,7 +116,7 @@ class Statement:
         name: a short name of letters, digits, dots and dashes.
         says: the statement in words (Markdown and LaTeX).
         source: the paper and the number.
-        kind: `Bound()`, `Equality(...)`, `Ordering()`, `Limit(...)` or `Exists(...)`.
+        kind: `Bound()`, `Equality(...)`, `Ordering()` or `Limit(...)`.
         domain: the parameters that the wording leaves free, with all values that it allows and their meanings.
         claimed: the claim at a point: a trade-off function or a number (for `Ordering` anything that truth may be).
         truth: the truth at a point: a trade-off function; a number, or a `Number` with its proven error; (game, attack); or a
@@ -507,8 +507,3 @@ class Statement:
 
 def _listed(names: Iterable[str]) -> str:
     return printable(", ".join(names), 30)
-
-
-def inner(kind: Kind) -> Kind:
-    """The kind that is judged at a point: that of `Exists` is the kind it is made of."""
-    return kind.of if isinstance(kind, Exists) else kind

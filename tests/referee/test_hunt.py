@@ -216,16 +216,6 @@ def test_probes_that_fail_are_recorded_and_stop_nothing() -> None:
     assert "where: ZeroDivisionError" in where.failures[0].error
 
 
-@pytest.mark.evidence
-def test_existence_is_searched_for() -> None:
-    kind = rf.Exists(rf.Equality(0.01))
-    result = hunted(statement(kind=kind, claimed=lambda: G(1.0)), "1000 probes")
-    assert str(result.verdict) == "CONFIRMED"
-    assert abs(abs(result.point["s"]) / result.point["sigma"] - 1.0) <= 0.0101
-    none = hunted(statement(kind=kind, claimed=lambda: G(30.0)), "200 probes")
-    assert str(none.verdict) == "INCONCLUSIVE"
-
-
 def test_a_limit_is_hunted_without_what_grows() -> None:
     def truth(s, sigma, n, side):
         return 1.0 + abs(s) * n**-0.5 + (0.05 if side == "remove" else 0.0)

@@ -22,7 +22,6 @@ from mipsim.referee.judging.games import affordable_games
 from mipsim.referee.judging.judge import chance_in, check, judge_points, planned
 from mipsim.referee.judging.point import judge_point, judged_again
 from mipsim.referee.judging.prepared import Share, check_repeatable, tried
-from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import (
     Failure,
     Outcome,
@@ -214,15 +213,14 @@ def judge(
     judged = judge_points(
         statement, planned(statement, at, half, seed, games, samples, point_seconds), progress=progress
     )
-    wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     hopeless = not judged.judged and failed_alike(judged.failures)
-    if spend is None or judged.verdict is wanted or judged.whole or hopeless:
+    if spend is None or judged.verdict is Verdict.REFUTED or judged.whole or hopeless:
         return judged
     hunted = _hunt(statement, spend.text, half, seed, games, checkpoint, progress, judged.judged)
     points = (*judged.judged, *hunted.judged)
     failures = (*judged.failures, *hunted.failures)
     best = hunted
-    if hunted.verdict is not wanted:
+    if hunted.verdict is not Verdict.REFUTED:
         verdict, worst = concluded(statement, points, bool(failures))
         replay = hunted.replay if any(worst is item for item in hunted.judged) else judged.replay
         best = replace(judged, verdict=verdict, worst=worst, replay=replay)
@@ -282,7 +280,6 @@ def _judged(
     # The seed of `judge`, so that the replay plays the same games; no probe has used it.
     last = Share((1.0 - confidence) / 2.0, games, search.seed)
     each = replace(last, risk=last.risk / max(1, len(finalists)))
-    wanted = Verdict.CONFIRMED if isinstance(statement.kind, Exists) else Verdict.REFUTED
     judged: list[PointResult] = []
     reach: dict[str, Any] = {}
     for place, probe in enumerate(finalists):
@@ -292,23 +289,20 @@ def _judged(
         if result is None:
             continue
         judged.append(result)
-        if result.verdict is wanted:
+        if result.verdict is Verdict.REFUTED:
             small = shrink(search, probe, _patience(search))
             again = None
             if small.at != probe.at:
                 again = _judge(search, small.at, last)
-            if again is not None and again.verdict is wanted:
+            if again is not None and again.verdict is Verdict.REFUTED:
                 judged.append(again)
                 probe = small
             reach = frontier(search, probe, _patience(search))
             break
     search.judging = f", {plural(len(judged), 'point')} judged"
-    failed = bool(search.failures) and not isinstance(statement.kind, Exists)
-    value = [item for item in judged if item.verdict is wanted]
+    value = [item for item in judged if item.verdict is Verdict.REFUTED]
     # What was cut short has detected nothing yet.
-    verdict, worst = concluded(
-        statement, judged, failed or (interrupted and not isinstance(statement.kind, Exists))
-    )
+    verdict, worst = concluded(statement, judged, bool(search.failures) or interrupted)
     worst = value[-1] if value else worst
     return Outcome(
         statement=statement,

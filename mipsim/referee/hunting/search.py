@@ -20,7 +20,6 @@ from mipsim._progress import ProgressLine
 from mipsim._words import plural, printable, quoted
 from mipsim.referee.judging.point import FIRST_GAMES, PROBE_GAMES, look
 from mipsim.referee.judging.prepared import Share
-from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Failure, Finding, Probe
 from mipsim.referee.statement import Statement
 
@@ -101,9 +100,7 @@ class Search:
 
     def breaks(self, probe: Probe | None) -> bool:
         """Whether a probe shows, chance and limits apart, what the hunt looks for."""
-        if probe is None or not probe.definite:
-            return False
-        return probe.strain >= 0.0 if isinstance(self.statement.kind, Exists) else probe.strain > 0.0
+        return probe is not None and probe.definite and probe.strain > 0.0
 
     @property
     def worst(self) -> Probe | None:

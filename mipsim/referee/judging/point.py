@@ -18,10 +18,10 @@ from mipsim.referee.judging.gap import ANYTHING
 from mipsim.referee.judging.law import judge_law, quick_look
 from mipsim.referee.judging.limit import judge_limit
 from mipsim.referee.judging.prepared import Prepared, Share, lawful, limit_sizes, prepare
-from mipsim.referee.kinds import Exists, Kind, Limit
+from mipsim.referee.kinds import Kind, Limit
 from mipsim.referee.replication import Replication, replicate
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.statement import Control, Statement, inner
+from mipsim.referee.statement import Control, Statement
 from mipsim.referee.values import Number, Shifted, mu_of, read
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -39,7 +39,7 @@ two rates and two signs, a true claim seems to be broken at fewer than 1 of 100 
 class Look:
     """What a quick look saw."""
 
-    strain: float  # how far the statement is broken (or, for `Exists`, how far it is satisfied); positive: it seems to be
+    strain: float  # how far the statement is broken; positive: it seems to be
     gap: float  # truth less claim where it is most so, in the statement's unit
     definite: bool = True  # whether proven errors are all that it leaves open: no chance, no limit
     finding: str = ""  # why the claimed curve is no trade-off function; empty if it is
@@ -50,7 +50,7 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
     `at`: a point of its domain; `seed`: of the games, if any; `games`: in each world, where no exact distribution is
     known. Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
-    kind, limit = inner(statement.kind), isinstance(statement.kind, Limit)
+    kind, limit = statement.kind, isinstance(statement.kind, Limit)
     try:
         sizes = {kind.grows: limit_sizes(statement, kind, at)[-1]} if isinstance(kind, Limit) else {}
         point = prepare(statement, {**at, **sizes})
@@ -66,9 +66,6 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
         return Look(-math.inf, 0.0, False, "")
     if math.isnan(strain):
         raise ValueError("the gap is NaN; the curves must be comparable somewhere")
-    if isinstance(statement.kind, Exists) and strain != -math.inf:
-        # Of an equality less than -1 is left only where proven errors exceed every gap: nothing is known to be satisfied.
-        strain = -strain if kind.one_sided or strain >= -1.001 else -math.inf
     return Look(strain, gap, definite and not limit, finding)
 
 
@@ -102,7 +99,7 @@ def judge_point(
 
     Raises Exception: whatever the statement's own functions raise; ValueError for what they must not return.
     """
-    kind = inner(statement.kind)
+    kind = statement.kind
     sizes = tuple[int, ...]()
     if isinstance(kind, Limit):
         sizes = limit_sizes(statement, kind, at, share.run)

@@ -18,7 +18,7 @@ from mipsim._validation import UndefinedError
 from mipsim._words import printable
 from mipsim.engine.describe import describe
 from mipsim.referee.kinds import Bound, Kind, Limit, companions, sizes_of
-from mipsim.referee.statement import Statement, inner
+from mipsim.referee.statement import Statement
 from mipsim.referee.values import Number, Played, Samplers, Value, no_tradeoff, read
 from mipsim.tradeoff.base import AbstractTradeOff
 
@@ -53,8 +53,8 @@ class Prepared:
 
     @property
     def kind(self) -> Kind:
-        """That of the statement, of `Exists` the inner one."""
-        return inner(self.statement.kind)
+        """That of the statement."""
+        return self.statement.kind
 
     @cached_property
     def wanted(self) -> AbstractTradeOff | Number | None:
@@ -103,7 +103,7 @@ def prepare(statement: Statement, at: Mapping[str, Any]) -> Prepared:
 
 def tried(statement: Statement, at: Mapping[str, Any]) -> Prepared | None:
     """The point, of a limit at its first size; None where a function raises, which is for the judge to record."""
-    kind = inner(statement.kind)
+    kind = statement.kind
     try:
         if isinstance(kind, Limit):
             at = dict(at) | {kind.grows: limit_sizes(statement, kind, at)[0]}

@@ -20,7 +20,6 @@ import numpy as np
 from mipsim._extras import optional
 from mipsim._words import visible
 from mipsim.referee.domain import Choice, Fixed
-from mipsim.referee.kinds import Exists
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -222,14 +221,11 @@ Seen = list[tuple[dict[str, Any], float, str]]
 def seen(outcome: Outcome) -> Seen:
     """(point, strain, "yes", "no" or "open") of every probe; of every judged point where nothing was probed.
 
-    "no" is where the statement is, or seems to be, broken; for `Exists`, where it is not satisfied.
+    "no" is where the statement is, or seems to be, broken.
     """
-    exists, judged = isinstance(outcome.statement.kind, Exists), outcome.judged
+    judged = outcome.judged
     if outcome.probes:
-        return [
-            (probe.at, probe.strain, "no" if (probe.strain < 0 if exists else probe.strain > 0) else "yes")
-            for probe in outcome.probes
-        ]
+        return [(probe.at, probe.strain, "no" if probe.strain > 0 else "yes") for probe in outcome.probes]
     words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
     strains = [item.gap if outcome.statement.kind.one_sided else item.relative_gap for item in judged]
     if outcome.statement.kind.one_sided and len({item.unit for item in judged}) > 1:
