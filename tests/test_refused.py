@@ -228,8 +228,6 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: nn.shadow_models(mi.RandomTarget(mi.EmpiricalMean(), mi.Gaussian(0.0, 1.0), 4), 3), "descent is EmpiricalMean"),
     (lambda: nn.shadow_models(trained.game(5), 1), "count is 1; it must be a whole number from 2"),
     (lambda: nn.shadow_models(mi.RandomTarget(trained.DESCENT, trained.DESCENT.records(), 48), 3, member=True), "member is True; models with the target"),
-    (lambda: nn.dirac_canary(3, 1.0, 3), "coordinate is 3; it must be a whole number from 0 to 2"),
-    (lambda: nn.mislabelled([0, 10], 10), "y holds 10; it must hold classes 0 to 9"),
     (lambda: mi.trained_attack(mi.TwoInputs(lambda key, x: x / 0.0, [0.0], [1.0]), 100), "outputs that are not finite"),
     (lambda: mi.audit([0.0], [1], design="independant"), r"design is 'independant'; .*; did you mean independent\?"),
     (lambda: bands.approximate_dp(1.5), r"delta is 1\.5"),

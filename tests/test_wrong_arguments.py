@@ -373,8 +373,6 @@ IMAGES = {
     "batch": 1,
 }
 ROOM: list[tuple[Callable[..., Any], dict[str, Any], str, Any, Any]] = [
-    (nn.blank, {"shape": (10,)}, "count", 100, 101),
-    (nn.random_canary, {"norm": 1.0}, "d", 333, 334),
     (mi.Gaussian, {"mean": 0.0, "cov": 1.0}, "d", 250, 251),
     (nn.layered, {"inputs": (2,), "outputs": 2}, "widths", (499,), (500,)),
     (LAW.sample, {"key": jax.random.key(0)}, "n", 500, 501),

@@ -3,7 +3,6 @@
 Needs the extra `mipsim[nn]`.
 """
 
-from mipsim.nn.canaries import blank, dirac_canary, mahalanobis_canary, mislabelled, random_canary
 from mipsim.nn.descent import Descent, Steps
 from mipsim.nn.gradients import features, per_example_gradients
 from mipsim.nn.loss_attacks import RMIA, LiRA, LossThreshold
@@ -20,16 +19,11 @@ __all__ = [
     "Network",
     "Steps",
     "SummedOverSteps",
-    "blank",
     "convolutional",
-    "dirac_canary",
     "features",
     "layered",
     "linear",
-    "mahalanobis_canary",
-    "mislabelled",
     "per_example_gradients",
-    "random_canary",
     "random_features",
     "residual",
     "shadow_models",
