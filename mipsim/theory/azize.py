@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from mipsim._validation import finite_vector, moments, number, real_array, sample_size
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
@@ -161,34 +161,6 @@ def subsampled_tradeoff_corrected(leakage: float, sampling_rate: float) -> Mixtu
     """
     share = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True)
     return MixtureTradeOff(mean_tradeoff(number("leakage", leakage, 0.0) / share), share)
-
-
-def misspecified_advantage(scalar: float, under_the_root: float) -> float:
-    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), the advantage TPR - FPR, with m = m_targ (body) or m* (appendix), > 0, `under_the_root`.
-
-    Source: Azize & Basu (2025), theorem 4.3.
-
-    Examples:
-        >>> round(misspecified_advantage(-1.0, 1.0), 4)
-        0.3829
-    """
-    root = np.sqrt(number("under_the_root", under_the_root, 0.0, low_open=True))
-    half = abs(number("scalar", scalar)) / (2 * root)
-    return float(ndtr(half) - ndtr(-half))
-
-
-def delta_epsilon(leakage: float, epsilon: object) -> np.ndarray:
-    """delta(eps) = Phi(-eps/s + s/2) - e^eps Phi(-eps/s - s/2), s = sqrt(m), at a leakage m > 0 and epsilons of any shape.
-
-    Source: Azize & Basu (2025), section 3; Dong, Roth, Su (2022), corollary 2.13.
-
-    Examples:
-        >>> print(delta_epsilon(1.0, 0.0).round(4))
-        0.3829
-    """
-    s = np.sqrt(number("leakage", leakage, 0.0, low_open=True))
-    eps = real_array("epsilon", epsilon)
-    return ndtr(-eps / s + s / 2) - np.exp(eps + log_ndtr(-eps / s - s / 2))
 
 
 def effective_mu(weights: object, data: AbstractDistribution, target: object, n: int) -> float:

@@ -7,7 +7,6 @@ s = p^(1/2) (the proof's reading) or s = p^(-1/2) (the text's). D* = {2^0, ..., 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -31,16 +30,6 @@ def special_sum(n: int, reading: str = "proof") -> float:
     """
     size = math.comb(_size(n), n // 2)
     return math.sqrt(size) if choice("reading", reading, READINGS) == "text" else 1.0 / math.sqrt(size)
-
-
-def last_record(n: int) -> float:
-    """x_last = s - (2^(m-1) - 1), the only record that is no power of two, in the proof's reading.
-
-    Examples:
-        >>> round(last_record(6), 6)  # 1 / sqrt(20) - 3
-        -2.776393
-    """
-    return special_sum(n) - (2 ** (n // 2 - 1) - 1)
 
 
 def sensitivity(n: int, reading: str = "proof") -> float:
@@ -161,36 +150,6 @@ def mip_wins_from(n: int, sigma: float) -> tuple[float, float]:
     low = 0.0 if first == 0 else _root(excess, grid[first - 1], grid[first])
     high = 0.5 if last == len(grid) - 1 else _root(excess, grid[last], min(grid[last + 1], edge))
     return low, high
-
-
-def fingerprint_eta(n: int) -> Fraction:
-    """Return eta of 1{D_train = D*} for the worst target, exactly: 1/C(n, n/2).
-
-    It is counted: "yes" comes from D* alone, "no" from the other halves with the target and from those without it; the target is in
-    D*, or off it.
-
-    Args:
-        n: records, even, at most 2^18.
-
-    Raises:
-        ValueError: if n is odd, below 2, or larger.
-
-    Source: Izzo et al. (2024), theorem 5.
-
-    Examples:
-        >>> fingerprint_eta(4)
-        Fraction(1, 6)
-    """
-    m, odd = divmod(whole("n", n, 2, _MOST), 2)
-    if odd:
-        raise ValueError(f"n is {n}; it must be even, since D_train is half of the n records")
-    inside, outside = math.comb(n - 1, m - 1), math.comb(n - 1, m)
-    right = max(1 + max(inside - 1, outside), 1 + max(outside - 1, inside))
-    return Fraction(right, math.comb(n, m)) - Fraction(1, 2)
-
-
-_MOST = 2**18
-"""Records for which a fraction of as many binary digits is computed, in seconds."""
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from mipsim._validation import finite_vector, member, number
+from mipsim._validation import member, number
 from mipsim.special.ranges import MOST_NONCENTRALITY
 from mipsim.tradeoff import (
     AbstractTradeOff,
@@ -200,49 +200,6 @@ def laplace_dptm(mu: float) -> LaplaceTradeOff:
     return LaplaceTradeOff(mu)
 
 
-def averaged_noncentrality(sensitivities: object, deviations: object) -> float:
-    """Lemma 8: (sum Delta_i)^2 / sum sigma_i^2, the noncentrality when the releases are averaged.
-
-    Args:
-        sensitivities: Delta_i, shape (k,), >= 0, in the unit of the output.
-        deviations: sigma_i, shape (k,), > 0, in the same unit.
-
-    Source: Kaissis et al. (2023), lemma 8.
-
-    Examples:
-        >>> averaged_noncentrality([1.0, 1.0], [1.0, 1.0]), averaged_noncentrality([1.0, 0.0], [1.0, 1.0])
-        (2.0, 0.5)
-    """
-    shift, sigma = _mechanisms(sensitivities, deviations)
-    return float(shift.sum() ** 2 / (sigma**2).sum())
-
-
-def weighted_noncentrality(sensitivities: object, deviations: object) -> float:
-    """Sum Delta_i^2 / sigma_i^2: the noncentrality of the sum with weights Delta_i / sigma_i^2, the largest of any weights.
-
-    By Cauchy and Schwarz it is at least that of lemma 8, and equal only where Delta_i / sigma_i^2 is the same for all i. The arguments are
-    those of `averaged_noncentrality`.
-
-    Source: standard; the correction of lemma 8 of Kaissis et al. (2023).
-
-    Examples:
-        >>> weighted_noncentrality([1.0, 1.0], [1.0, 1.0]), weighted_noncentrality([1.0, 0.0], [1.0, 1.0])
-        (2.0, 1.0)
-    """
-    shift, sigma = _mechanisms(sensitivities, deviations)
-    return float(((shift / sigma) ** 2).sum())
-
-
-def _mechanisms(sensitivities: object, deviations: object) -> tuple[np.ndarray, np.ndarray]:
-    shift = finite_vector("sensitivities", sensitivities)
-    sigma = finite_vector("deviations", deviations, shift.size)
-    if (shift < 0).any():
-        raise ValueError(f"sensitivities holds {shift.min():g}; every entry must be >= 0")
-    if (sigma <= 0).any():
-        raise ValueError(f"deviations holds {sigma.min():g}; every entry must be > 0")
-    return shift, sigma
-
-
 def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:
     """Equation 7: Phi( Phi^-1(1 - a) / sqrt(1 + 2L/d) - L / sqrt(2d + 4L) ), the limit of j and jinv as d grows.
 
@@ -260,31 +217,3 @@ def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:
     d, total = number("d", d, 1.0), number("noncentrality", noncentrality, 0.0)
     z = -ndtri(rates("alpha", alpha))
     return ndtr(z / math.sqrt(1 + 2 * total / d) - total / math.sqrt(2 * d + 4 * total))
-
-
-def limit_mu(d: float, noncentrality: float) -> float:
-    """L / sqrt(2d), d >= 1 and L >= 0: the text's shorter form of the limit is the Gaussian curve of this mu.
-
-    Source: Kaissis et al. (2023), theorem 3.
-
-    Examples:
-        >>> round(limit_mu(300, 6.0), 4)
-        0.2449
-    """
-    return number("noncentrality", noncentrality, 0.0) / math.sqrt(2 * number("d", d, 1.0))
-
-
-def reconstruction_bound(curve: AbstractTradeOff, prior_success: object) -> np.ndarray:
-    """1 - T(kappa): the largest probability of a right reconstruction.
-
-    Args:
-        curve: T, J of the relaxed threat model or f of the DPTM.
-        prior_success: kappa, the success of the best guess without the output, any shape, in [0, 1].
-
-    Source: Kaissis et al. (2023), appendix on reconstruction robustness; Hayes, Mahloujifar & Balle (2023).
-
-    Examples:
-        >>> [round(float(reconstruction_bound(c, 0.1)), 4) for c in (gaussian_tradeoff(1.0), gaussian_dptm(1.0))]
-        [0.2637, 0.3891]
-    """
-    return member("curve", curve, AbstractTradeOff, KNOWN).tpr_at(rates("prior_success", prior_success))

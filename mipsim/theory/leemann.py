@@ -8,59 +8,11 @@ both in the gradients' unit; mu is that of a Gaussian trade-off.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from scipy.special import ndtr
 
-from mipsim._validation import finite_vector, moments, number, sample_size, whole
+from mipsim._validation import number, sample_size
 from mipsim.tradeoff import NoncentralChiSquareTradeOff
-
-if TYPE_CHECKING:
-    from mipsim.distributions.base import AbstractDistribution
-
-
-def gradient_susceptibility(data: AbstractDistribution, gradient: object) -> float:
-    """K = ||Sigma^-1/2 (theta' - mu)||^2; theorem 5.1 prints it without mu, algorithm 1 with.
-
-    Args:
-        data: the law of a gradient.
-        gradient: theta', shape (d,).
-
-    Source: Leemann et al. (2023), theorem 5.1 and algorithm 1, line 9.
-
-    Examples:
-        >>> import mipsim as mi
-        >>> data = mi.Gaussian([1.0, 0.0], [1.0, 4.0])
-        >>> gradient_susceptibility(data, [1.0, 4.0])
-        4.0
-    """
-    point = finite_vector("gradient", gradient, moments("data", data, "dimension").dimension)
-    return data.mahalanobis_squared(point)
-
-
-def effective_rows(n: int, noise_std: float, clip: float) -> float:
-    """n_eff = n + tau^2 n^2 / C^2; n itself without noise.
-
-    Args:
-        n: rows, >= 2.
-        noise_std: tau >= 0.
-        clip: C > 0, `inf` allowed where tau = 0.
-
-    Source: Leemann et al. (2023), theorem 5.1.
-
-    Examples:
-        >>> effective_rows(100, 0.1, 1.0), effective_rows(100, 0.0, math.inf)
-        (200.0, 100.0)
-    """
-    n, tau = sample_size(n), number("noise_std", noise_std, 0.0)
-    if isinstance(clip, float) and clip == math.inf:
-        if tau > 0:
-            raise ValueError(
-                f"clip is inf with noise_std = {tau:g}; noise needs a finite clip in this formula"
-            )
-        return float(n)
-    clip = number("clip", clip, 0.0, low_open=True)
-    return n + (tau * n / clip) ** 2
 
 
 def step_tradeoff(d: float, rows: float, susceptibility: float) -> NoncentralChiSquareTradeOff:
@@ -138,32 +90,6 @@ def step_for_long_run_mu(mu: float, c: float) -> float:
     from scipy.optimize import root_scalar  # a fourth of a second: not when the library is imported
 
     return float(root_scalar(lambda s: long_run_mu(s, c) - mu, bracket=(0.0, 26.0), xtol=1e-12).root)
-
-
-def game_limit_mu(step: float, c: float) -> float:
-    """The limit mu = c sqrt(exp(s^2) - 1) of the game of lemma 5.1, out against in; arguments as in `long_run_mu`.
-
-    Equation 10 is the limit of the symmetrised curve, which also bounds tests of in against out, and is larger.
-
-    Source: derived here: the log ratio of t steps at rate p = c/sqrt(t) has variance t p^2 (exp(s^2) - 1).
-
-    Examples:
-        >>> round(game_limit_mu(1.0, 0.5), 4)
-        0.6554
-    """
-    return math.sqrt(math.expm1(number("step", step, 0.0, 26.0) ** 2)) * number("c", c, 0.0)
-
-
-def composed_mu(step: float, steps: int) -> float:
-    """The mu of k >= 1 independent steps of mu_step >= 0: sqrt(k) mu_step.
-
-    Source: Leemann et al. (2023), appendix D.3.
-
-    Examples:
-        >>> composed_mu(1.14, 4)
-        2.28
-    """
-    return number("step", step, 0.0) * math.sqrt(whole("steps", steps, 1))
 
 
 def noise_for_step_mu(mu: float, d: int, n: int, susceptibility: float, clip: float) -> float:

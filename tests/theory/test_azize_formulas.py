@@ -5,7 +5,9 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import mipsim as mi
-from mipsim.theory import azize, azize_moments
+from mipsim.theory import azize
+from verify.azize.laws import moment_formulas
+from verify.azize.statements.gdp import delta_epsilon
 
 
 @pytest.mark.parametrize("leakage", [0.01, 1.0, 9.2])
@@ -19,8 +21,8 @@ def test_advantage_and_delta_are_integrals(leakage):
             )
 
         excess = integrate.quad(above, -40, 60, limit=2000, points=[0.0, epsilon])[0]
-        assert float(azize.delta_epsilon(leakage, epsilon)) == pytest.approx(excess, abs=1e-7)
-    assert azize.advantage(leakage) == pytest.approx(float(azize.delta_epsilon(leakage, 0.0)), abs=1e-14)
+        assert delta_epsilon(leakage, epsilon) == pytest.approx(excess, abs=1e-7)
+    assert azize.advantage(leakage) == pytest.approx(delta_epsilon(leakage, 0.0), abs=1e-14)
 
 
 def test_power_is_reached_at_the_threshold():
@@ -65,19 +67,19 @@ def test_the_moment_lemmas_agree_with_summation_over_the_law(rho):
     k = n if rho is None else round(rho * n)
     t, skew = (1 - p) / np.sqrt(p * (1 - p)), (1 - 2 * p) / np.sqrt(p * (1 - p))
     polynomial = (
-        azize_moments.mean_polynomial(t, skew, n)
+        moment_formulas.mean_polynomial(t, skew, n)
         if rho is None
-        else azize_moments.subsampled_polynomial(t, skew, k, rho)
+        else moment_formulas.subsampled_polynomial(t, skew, k, rho)
     )
     central = np.array([((1 - p) * (-p) ** r + p * (1 - p) ** r) for r in range(9)])
     s = np.arange(k + 1)
     x = (s - k * p) / np.sqrt(k * p * (1 - p))
     for law, table in (
-        (stats.binom.pmf(s, k, p), azize_moments.standardised_sum_moments(central, k)),
-        (stats.binom.pmf(s - 1, k - 1, p), azize_moments.inside_moments(central, t, k)),
+        (stats.binom.pmf(s, k, p), moment_formulas.standardised_sum_moments(central, k)),
+        (stats.binom.pmf(s - 1, k - 1, p), moment_formulas.inside_moments(central, t, k)),
     ):
         values = polynomial(x)
-        mean, variance = azize_moments.mean_and_variance(polynomial, table)
+        mean, variance = moment_formulas.mean_and_variance(polynomial, table)
         assert mean == pytest.approx(law @ values, rel=1e-9, abs=1e-12)
         assert variance == pytest.approx(law @ (values - law @ values) ** 2, rel=1e-9, abs=1e-12)
 
@@ -93,6 +95,6 @@ def test_leakage_with_a_full_covariance_is_the_quadratic_form():
 def test_infinite_moments_stay_infinite():
     law = mi.StudentT(4.5, np.zeros(1), np.ones(1))
     central = np.array([law.central_moment(r)[0] for r in range(9)])
-    table = azize_moments.standardised_sum_moments(central, 10)
+    table = moment_formulas.standardised_sum_moments(central, 10)
     assert np.isfinite(table[:5]).all()
     assert np.isinf(table[8])

@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2, laplace, ncx2, norm
 
 from mipsim.theory import kaissis
+from verify.kaissis.laws.relaxed_attackers import averaged, weighted
 from verify.kaissis.laws.relaxed_laws import norm_curves
 
 ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99])
@@ -43,10 +44,10 @@ def test_weights_by_drawing():
         6.2 * np.sqrt(2 * 0.25 / games) * 1.6
     )  # FPR and TPR both sampled; the curve's slope is below 2 here
     claimed = []
-    for weights, formula in ((shift / sigma**2, kaissis.weighted_noncentrality), (np.ones(2), kaissis.averaged_noncentrality)):  # fmt: skip
+    for weights, law in ((shift / sigma**2, weighted), (np.ones(2), averaged)):
         score = np.abs(noise @ weights)
         power = np.mean(score[1] > np.quantile(score[0], 1 - alpha))
-        claimed.append(float(kaissis.gaussian_tradeoff(formula(shift, sigma) ** 0.5).tpr_at(alpha)))
+        claimed.append(float(law(*shift, *sigma, d=1).tpr_at(alpha)))
         assert abs(power - claimed[-1]) < error
     assert claimed[0] > 1.3 * claimed[1]
 

@@ -34,7 +34,7 @@ def test_long_run_mu_is_the_limit_of_compositions():
     way = mi.MixtureTradeOff(GaussianTradeOff(step), c / steps**0.5)
     both_ways = compose(mi.convex_hull(way, way.inverse()), copies=steps).beta(alpha)
     direct = compose(way, copies=steps).beta(alpha)
-    large, small = leemann.long_run_mu(step, c), leemann.game_limit_mu(step, c)
+    large, small = leemann.long_run_mu(step, c), c * math.sqrt(math.expm1(step**2))
     assert large > 1.1 * small
     np.testing.assert_allclose(both_ways, GaussianTradeOff(large).beta(alpha), atol=0.01)
     np.testing.assert_allclose(direct, GaussianTradeOff(small).beta(alpha), atol=0.01)
@@ -56,6 +56,6 @@ def test_the_step_of_a_run_is_the_inverse_of_equation_10():
 def test_noise_reaches_the_wanted_mu():
     for mu in (0.2, 0.5, 1.0):
         tau = leemann.noise_for_step_mu(mu, 650, 500, 650.0, 2.0)
-        rows = leemann.effective_rows(500, tau, 2.0)
+        rows = 500 + (tau * 500 / 2.0) ** 2  # n_eff of theorem 5.1
         assert leemann.step_mu(650, rows, 650.0) == pytest.approx(mu, rel=1e-8)
     assert leemann.noise_for_dp(0.5, 10, 3.0) == pytest.approx(2 * 3.0 / 10 / 0.5)

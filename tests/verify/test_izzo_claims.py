@@ -9,7 +9,6 @@ from scipy.special import betainc
 
 from mipsim import referee as rf
 from mipsim.referee.judging.judge import spread_points
-from mipsim.theory import izzo_example
 from sims.izzo_games import scale_of
 from verify.izzo.checks.second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo.laws import laws_with_moments
@@ -17,6 +16,7 @@ from verify.izzo.laws.algorithms import ALGORITHMS
 from verify.izzo.laws.finite_divergences import renyi_divergence
 from verify.izzo.laws.subset_enumeration import finite_eta
 from verify.izzo.statements import MODULES
+from verify.izzo.statements.dp import fingerprint_eta
 from verify.izzo.statements.noise import LEAST, PLAYED, SIDES
 from verify.izzo.statements.rates import rates_at
 
@@ -85,7 +85,7 @@ def test_the_joint_reading_of_theorem_8_holds():
 @pytest.mark.parametrize("n", [2, 4, 8, 12])
 def test_eta_of_the_fingerprint_is_counted_and_enumerated(n):
     law = ALGORITHMS["1{D_train = D*}"](n)
-    np.testing.assert_allclose(finite_eta(law, n), float(izzo_example.fingerprint_eta(n)), atol=1e-15)
+    np.testing.assert_allclose(finite_eta(law, n), float(fingerprint_eta(n)), atol=1e-15)
 
 
 def test_lemma_13_has_an_explicit_counterexample():

@@ -10,7 +10,7 @@ from scipy.special import gamma, gammaln
 import mipsim as mi
 from mipsim.referee import Replication
 from mipsim.referee.replication import near
-from mipsim.theory import azize_moments as moments
+from verify.azize.laws import moment_formulas as moments
 
 DATA = ("Bernoulli", "normal", "exponential", "Laplace", "uniform", "Student t")
 ROUNDING = 1e-15

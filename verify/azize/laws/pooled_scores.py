@@ -181,16 +181,22 @@ def score_advantage(n: int, reading: str, data: str, **at: Any) -> Number:
     return Number(by_rule(pooled(aim(data, **at), n), reading), DENSE, route="exact law")
 
 
+def misspecified_advantage(scalar: float, under_the_root: float) -> float:
+    """Phi(|m_scal| / (2 sqrt(m))) - Phi(-...), with m = m_targ (body) or m* (appendix), > 0, under the root: theorem 4.3."""
+    half = abs(scalar) / (2.0 * np.sqrt(under_the_root))
+    return float(ndtr(half) - ndtr(-half))
+
+
 def formula(n: int, **at: Any) -> float:
     """The printed advantage, m_targ under the root."""
     result = pooled(aim(**at), n)
-    return azize.misspecified_advantage(result.m_scal, result.m_targ)
+    return misspecified_advantage(result.m_scal, result.m_targ)
 
 
 def formula_of_the_appendix(n: int, **at: Any) -> float:
     """The advantage with m* under the root."""
     result = pooled(aim(**at), n)
-    return azize.misspecified_advantage(result.m_scal, result.m_star)
+    return misspecified_advantage(result.m_scal, result.m_star)
 
 
 def aimed_gaussian(n: int, **at: Any) -> GaussianTradeOff:

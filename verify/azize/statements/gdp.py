@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import log_ndtr, ndtr
 
 import mipsim as mi
 from mipsim import referee as rf
@@ -57,6 +58,12 @@ def delta(n: int, epsilon: float, direction: str, **at: Any) -> rf.Number:
     return number(ends, detail=f"m* = {MeanProblem.of(at).leakage:.4g}.")
 
 
+def delta_epsilon(leakage: float, epsilon: float) -> float:
+    """Phi(-epsilon/s + s/2) - e^epsilon Phi(-epsilon/s - s/2), s = sqrt(m), at a leakage m > 0: section 3."""
+    s = np.sqrt(leakage)
+    return float(ndtr(s / 2 - epsilon / s) - np.exp(epsilon + log_ndtr(-epsilon / s - s / 2)))
+
+
 _EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0)
 _WAYS = ("in against out", "out against in")
 AUDIT = Statement(
@@ -73,12 +80,12 @@ AUDIT = Statement(
         tolerance=0.002,
         unit="delta",
         ceiling=lambda epsilon, **at: least_number(
-            lambda m: float(azize.delta_epsilon(m, epsilon)), epsilon, **at
+            lambda m: delta_epsilon(m, epsilon), epsilon, **at
         ),
     ),
     domain=DOMAIN | {"epsilon": rf.Real(0.0, np.inf, hunt_to=4.0, meaning="privacy parameter"), "direction": rf.Choice(*_WAYS, meaning="which world is the first of delta(epsilon)")},
     where=searched,
-    claimed=lambda n, epsilon, **at: float(azize.delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon)),
+    claimed=lambda n, epsilon, **at: delta_epsilon(leakage(MeanProblem.of(at), n, n), epsilon),
     truth=delta,
     points=[
         rf.Point(PARITIES | {"epsilon": 1.0, "direction": _WAYS[0]}, "parity, rarer", "lead"),

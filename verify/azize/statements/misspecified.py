@@ -22,6 +22,7 @@ from verify.azize.laws.pooled_scores import (
     formula,
     formula_of_the_appendix,
     is_visible,
+    misspecified_advantage,
     pooled,
     score_advantage,
 )
@@ -77,7 +78,7 @@ def nothing(data: str, **at: float) -> rf.Ceiling | None:
     if data != OFF:
         return None
     item = aim(data, **at)  # pyright: ignore[reportArgumentType]
-    claimed = azize.misspecified_advantage(item.tau * item.aimed * item.truth, item.tau * item.aimed**2)
+    claimed = misspecified_advantage(item.tau * item.aimed * item.truth, item.tau * item.aimed**2)
     source = "every column sum is a whole number in both worlds, and with the target 1/2 none is: l_n is minus infinity at every output"
     return rf.Ceiling(0.0, source=source, claimed=claimed)
 

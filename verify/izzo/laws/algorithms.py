@@ -100,7 +100,8 @@ def heavy_tail(n: int) -> np.ndarray:
 
 def example(n: int) -> np.ndarray:
     """1/sum(D) on the data set of proposition 11."""
-    records = np.array([2.0**i for i in range(n - 1)] + [izzo_example.last_record(n)])
+    last = izzo_example.special_sum(n) - (2 ** (n // 2 - 1) - 1)
+    records = np.array([2.0**i for i in range(n - 1)] + [last])
     return statistic_of_halves(lambda rows: 1.0 / rows.sum(), records)
 
 

@@ -6,7 +6,6 @@ from math import comb
 import numpy as np
 
 from mipsim import referee as rf
-from mipsim.theory import izzo, izzo_example
 from verify.izzo.laws.algorithms import fingerprint_law, response_law
 from verify.izzo.laws.finite_divergences import least_delta, renyi_divergence
 from verify.izzo.laws.linear_programs import largest_dp_eta, largest_posterior_odds
@@ -29,6 +28,11 @@ def between(low: float, high: float) -> rf.Number:
     """The optimum of a linear program over all algorithms, between proven bounds."""
     # Where they meet, rounding may turn them round.
     return rf.Number.between(*sorted((low, high)), route="linear program over all algorithms")
+
+
+def eta_from_dp(epsilon: float, delta: float) -> float:
+    """What (epsilon, delta)-DP implies, as (delta + (1 - delta) tanh(epsilon / 2)) / 2, so that a small eta loses no digits: theorem 4."""
+    return float(0.5 * (delta + (1.0 - delta) * np.tanh(0.5 * epsilon)))
 
 
 def dp_number(part: str, n: int, epsilon: float, delta: float) -> rf.Number:
@@ -55,7 +59,7 @@ THEOREM_4 = Statement(
         "delta": rf.Real(0.0, 1.0, meaning="privacy parameter delta"),
     },
     where=lambda n, delta: n % 2 == 0 and delta < 1.0,
-    claimed=lambda part, epsilon, delta: delta if part == SPENT else izzo.eta_from_dp(epsilon, delta),
+    claimed=lambda part, epsilon, delta: delta if part == SPENT else eta_from_dp(epsilon, delta),
     truth=dp_number,
     points=rf.grid(part=ALL, n=SIZES, epsilon=(0.0, 0.01, 1.0, 5.0), delta=(0.0, 1e-5, 0.3, 0.999))
     + rf.grid(part=ALL, n=10, epsilon=1.0, delta=0.01)
@@ -77,6 +81,13 @@ THEOREM_4 = Statement(
 )
 
 
+def fingerprint_eta(n: int) -> Fraction:
+    """The eta of 1{D_train = D*} for the worst target, by counting: "yes" comes from D* alone, "no" from the other halves."""
+    inside, outside = comb(n - 1, n // 2 - 1), comb(n - 1, n // 2)
+    right = max(1 + max(inside - 1, outside), 1 + max(outside - 1, inside))
+    return Fraction(right, comb(n, n // 2)) - Fraction(1, 2)
+
+
 def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
     """The eta of 1{D_train = D*} over the promised eta at the least n of which 1/C(n, n/2) <= eta, or how far its least delta is from 1."""
     n = 2
@@ -85,7 +96,7 @@ def fingerprint(part: str, eta: float, epsilon: float) -> rf.Number:
     law = fingerprint_law(min(n, ENUMERATED))
     if part == "DP":
         return rf.Number(1.0 - least_delta(law[0], law[1], epsilon), route="enumeration")
-    result = Fraction(float(finite_eta(law, n).max())) if n <= ENUMERATED else izzo_example.fingerprint_eta(n)
+    result = Fraction(float(finite_eta(law, n).max())) if n <= ENUMERATED else fingerprint_eta(n)
     route = "enumeration" if n <= ENUMERATED else "whole numbers"
     return rf.Number(float(result / Fraction(eta)), route=route, detail=f"n = {n} suffices.")
 

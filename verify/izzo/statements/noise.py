@@ -10,10 +10,12 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.theory import izzo
+from mipsim.tradeoff import ApproxDPTradeOff
 from sims.izzo_games import CASE, scale_of
 from verify.izzo.checks.second_routes import corollary_10_again, two_output_draws
 from verify.izzo.laws.algorithms import OUTPUTS, RANDOM, central_moment, outputs_of
 from verify.izzo.laws.laws_with_moments import WORST, tail
+from verify.izzo.laws.noise_bounds import corollary_10_bounds, corollary_10_interval, largest_eta
 from verify.izzo.laws.subset_laplace import laplace_eta
 from verify.izzo.laws.subset_shift import planar_shift_eta
 from verify.izzo.statements.definition import EVEN, HALF
@@ -44,7 +46,7 @@ ETAS, MOMENTS = (0.49, 0.1, 1e-4), (2.0, 3.0, 10.0, 100.0)
 
 def worst_ratio(c: float, M: float, eta: float) -> rf.Number:
     """What the best attack's eta over the promised eta is at most: for every algorithm, norm and dimension."""
-    most, route = izzo.largest_eta(c, M) / eta, "proven bound: tanh(1/c)/2, or (2c)^-M for M < 1"
+    most, route = largest_eta(c, M) / eta, "proven bound: tanh(1/c)/2, or (2c)^-M for M < 1"
     return rf.Number.between(0.0, most, route=route)
 
 
@@ -123,6 +125,11 @@ SIDES = "outputs (1, ..., 1) and (-1, ..., -1) in R^d"
 PLAYED = SIDES + ", by games"
 
 
+def mip_tradeoff(eta: float) -> ApproxDPTradeOff:
+    """max(0, 1 - a - 2 eta): what eta-MIP implies for every attack, and no more, since accuracy <= 1/2 + eta is TPR - FPR <= 2 eta."""
+    return ApproxDPTradeOff(0.0, 2.0 * eta)
+
+
 def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> Any:
     """The best attack's eta over the promised eta, or draws of the likelihood ratio of two outputs."""
     c = scale_of(M, eta)
@@ -131,7 +138,7 @@ def printed_ratio(algorithm: str, M: float, eta: float, d: int, **at: Any) -> An
     if algorithm != SIDES:
         return ratio(izzo.CONSTANT_FROM_2, algorithm, M=M, eta=eta, **at)
     # At M = 2 no algorithm is worse than these two outputs.
-    low, high = izzo.corollary_10_interval(c, d) if M == 2.0 else izzo.corollary_10_bounds(c, d, M)
+    low, high = corollary_10_interval(c, d) if M == 2.0 else corollary_10_bounds(c, d, M)
     planar = d == 2 and 2.0 < M <= 1000.0 and c <= 1e8
     about = ABOUT.format(planar_shift_eta(c, M) / eta) if planar else ""
     return rf.Number.between(low / eta, high / eta, route="proven bounds", detail=about)
@@ -155,7 +162,7 @@ COROLLARY_10 = Statement(
     | {"algorithm": rf.Choice(SIDES, *OUTPUTS, RANDOM, PLAYED, meaning="the algorithm"), "d": _DIMENSION},
     # Games draw every coordinate; on the line n records have a half.
     where=lambda algorithm, n, d: d <= 64 if algorithm == PLAYED else n % 2 == 0,
-    claimed=lambda algorithm, eta: izzo.mip_tradeoff(eta) if algorithm == PLAYED else 1.0,
+    claimed=lambda algorithm, eta: mip_tradeoff(eta) if algorithm == PLAYED else 1.0,
     truth=printed_ratio,
     points=[
         *rf.grid(REST | {"d": 1}, algorithm=OUTPUTS, M=MOMENTS, eta=(0.49, 1e-4)),

@@ -179,15 +179,15 @@ def averaged(
     delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: object
 ) -> AbstractTradeOff:
     """Lemma 8."""
-    noncentrality = kaissis.averaged_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
+    noncentrality = (delta_a + delta_b) ** 2 / (sigma_a**2 + sigma_b**2)
     return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
 
 
 def weighted(
     delta_a: float, delta_b: float, sigma_a: float, sigma_b: float, d: int, **_: object
 ) -> AbstractTradeOff:
-    """Its correction."""
-    noncentrality = kaissis.weighted_noncentrality((delta_a, delta_b), (sigma_a, sigma_b))
+    """Its correction: the sum with weights Delta_i / sigma_i^2, whose noncentrality is the largest, by Cauchy and Schwarz."""
+    noncentrality = (delta_a / sigma_a) ** 2 + (delta_b / sigma_b) ** 2
     return NoncentralChiSquareTradeOff(d, 0.0, noncentrality)
 
 

@@ -144,10 +144,8 @@ RERO = Statement(
         "kappa": rf.Real(1e-9, 1.0, log=True, meaning="chance of a guess without the output"),
     },
     where=lambda noise, rate: noise == "Gaussian" or rate == 1.0,
-    claimed=lambda noise, mu, rate, kappa: float(
-        kaissis.reconstruction_bound(in_dptm(noise, mu, rate), kappa)
-    ),
-    truth=lambda noise, mu, rate, kappa: float(kaissis.reconstruction_bound(relaxed(noise, mu, rate), kappa)),
+    claimed=lambda noise, mu, rate, kappa: float(in_dptm(noise, mu, rate).tpr_at(kappa)),
+    truth=lambda noise, mu, rate, kappa: float(relaxed(noise, mu, rate).tpr_at(kappa)),
     points=[
         item | {"kappa": kappa}
         for item in (
@@ -191,9 +189,7 @@ RERO_LENGTHS = Statement(
         "mu": positive(0.01, 6.0, meaning="length of the longest shift, in deviations of the noise"),
         "d": dimensions(1, 100),
     },
-    claimed=lambda records, mu, d: float(
-        kaissis.reconstruction_bound(kaissis.gaussian_tradeoff(mu, d), 1 / records)
-    ),
+    claimed=lambda records, mu, d: float(kaissis.gaussian_tradeoff(mu, d).tpr_at(1 / records)),
     truth=best_guess,
     points=[
         single | {"d": d} for single in rf.rows({}, "records nearest bend mu", *_LENGTHS) for d in (1, 2, 30)
@@ -230,7 +226,7 @@ RERO_GUARANTEE = Statement(
         # Reconstruction robustness lets the attacker know the law of the records.
         "reading": rf.Choice(LENGTHS, SHIFTS),
     },
-    claimed=lambda mu: float(kaissis.reconstruction_bound(promised("Gaussian", mu), 0.5)),
+    claimed=lambda mu: float(promised("Gaussian", mu).tpr_at(0.5)),
     # The radius does not tell the two apart; the sign of the output does.
     truth=lambda mu, reading: rf.Number(float(ndtr(mu)) if reading == SHIFTS else 0.5, route="exact laws"),
     points=points(mu=(0.5, 1.0, 2.0), reading=(LENGTHS, SHIFTS)),

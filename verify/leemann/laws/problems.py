@@ -11,7 +11,6 @@ from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim.exact.chi_square import ChiSquareLaw
-from mipsim.theory import leemann
 from mipsim.tradeoff import (
     AbstractTradeOff,
     ApproxDPTradeOff,
@@ -270,7 +269,7 @@ def mean_of_k(d: int, draw: int) -> float:
     p = np.random.default_rng(draw).uniform(0.001, 0.999, d)
     law, expected = mi.Bernoulli(p), 0.0
     for point in product((0.0, 1.0), repeat=d):
-        expected += float(np.prod(np.where(point, p, 1 - p))) * leemann.gradient_susceptibility(law, point)
+        expected += float(np.prod(np.where(point, p, 1 - p))) * law.mahalanobis_squared(np.array(point))
     return expected / d
 
 

@@ -159,7 +159,7 @@ GAME_LIMIT = replace(
         **LEMMA_5_1_CORRECTED.domain,
         "curve": rf.Fixed(GAUSSIAN, meaning="what a step releases of an exposed target"),
     },
-    claimed=lambda size, c: GaussianTradeOff(leemann.game_limit_mu(size, c)),
+    claimed=lambda size, c: GaussianTradeOff(c * np.expm1(size**2) ** 0.5),
     points=_RUNS[:4],
     control=rf.Control(_RUNS[0], 0.05),
     derivation=(
@@ -175,7 +175,7 @@ GAME_LIMIT = replace(
 
 def promised(curve: str, size: float, share: float, k: int) -> GaussianTradeOff:
     """G_mu with sqrt(k) mu_step."""
-    return GaussianTradeOff(leemann.composed_mu(mu_step(curve, size, share), k))
+    return GaussianTradeOff(k**0.5 * mu_step(curve, size, share))
 
 
 def released(curve: str, size: float, share: float, k: int) -> AbstractTradeOff:

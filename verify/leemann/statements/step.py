@@ -24,7 +24,10 @@ def printed(d: int, n: int, target: float, tau: float, spread: float, spare: flo
     """Equation 8 with K as printed: nothing is taken off the target's gradient."""
     _, variance, gradient = gradients(d, n, 0.0, target, spread, 1.0)
     own = float((gradient**2 / variance).sum())
-    return leemann.step_tradeoff(d, leemann.effective_rows(n, tau / n**0.5, 1.0), own * spare)
+    rows = (
+        n + tau**2 * n
+    )  # n_eff = n + (tau' n / C)^2, where the mean has noise tau' = tau / sqrt(n) and C = 1
+    return leemann.step_tradeoff(d, rows, own * spare)
 
 
 FIXED = "a fixed target, at any point"
