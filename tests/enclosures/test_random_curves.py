@@ -79,8 +79,8 @@ def test_operations_three_deep_on_polygons_that_are_not_convex(seed: int) -> Non
     nothing_missed(case, Queries.sampled(rng, 2, numbers=TRANSFORMS))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.evidence
+@pytest.mark.parametrize("seed", seeds(4, 60))
 def test_operations_on_smooth_curves(seed: int) -> None:
     rng = rng_of(seed)
     case = operated(rng, choice_of(rng, SMOOTH), lambda r: choice_of(r, FAMILIES))

@@ -11,7 +11,6 @@ from scipy.special import ndtr
 import mipsim as mi
 from mipsim.bands.curve_band import CurveBand, just_below
 from mipsim.engine.pilot import pilot_edges
-from tests.sampler_laws import same
 
 DATA = mi.Gaussian(np.zeros(2), np.ones(2))
 MEAN = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=5, target=np.ones(2))
@@ -89,17 +88,6 @@ def test_scores_of_few_values_have_the_intervals_of_ties(values: tuple[float, ..
     assert "if tied" not in str(curve)
     wide = mi.play(MEAN, steps(values), 20_000, edges=np.clip(values, -5.0, 5.0)[:-1] + 0.01, progress=False)
     assert wide.tradeoff().advantage_interval()[1] > most + 0.1
-
-
-def test_cells_of_single_values_depend_on_neither_chunk_nor_resumption(tmp_path: Any) -> None:
-    attack, path = steps((-np.inf, 0.1, 0.7)), tmp_path / "run.npz"
-    whole = mi.play(MEAN, attack, 3_000, progress=False)
-    assert whole.manifest["edges"]["rule"] == 4
-    mi.play(MEAN, attack, 1_100, progress=False, checkpoint=path)
-    resumed = mi.play(MEAN, attack, 3_000, progress=False, checkpoint=path)
-    small = mi.play(MEAN, attack, 3_000, progress=False, chunk=100, workers=1)
-    parts = (mi.play(MEAN, attack, 3_000, progress=False, shard=(i, 2)) for i in (0, 1))
-    assert same(whole, resumed, small, sum(parts, start=next(parts)))
 
 
 def test_what_lies_beside_the_two_values_widens_the_interval() -> None:

@@ -160,13 +160,6 @@ def test_the_truth_is_inside(route: str, problem: tuple[Any, ...]) -> None:
     assert excess(*problem) <= 0.0
 
 
-@pytest.mark.slow
-@settings(QUICK, max_examples=3000)
-@given(problem=problems())
-def test_the_truth_is_inside_thousands_of_times(route: str, problem: tuple[Any, ...]) -> None:
-    assert excess(*problem) <= 0.0
-
-
 def _nearest(values: np.ndarray, errors: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
     low, high = tail_bounds(values, errors, slack)
     middle = np.append(0.5 * (low + high)[:-1], 0.0)

@@ -20,37 +20,15 @@ from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.noise_transform import noise_tail
 from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform
-from tests.exact.direct_sums import Noise, noise_sf
 
 MEAN = mi.EmpiricalMean()
 mp: Any = mpmath
 ALL_HEALTH: Any = list(HealthCheck)  # pyright takes the members for their metaclass
 FAST = settings(max_examples=15, suppress_health_check=ALL_HEALTH)
-
-
-@pytest.mark.slow
-def test_noise_in_closed_form_is_a_convolution() -> None:
-    x = np.array([-2.0, -0.3, 0.0, 0.1, 0.7, 5.0])
-    for sd, scales in (
-        (0.4, (0.3,)),
-        (0.0, (0.5, 0.7)),
-        (0.2, (0.5, 0.9)),
-        (0.0, (1.0, 1.0)),
-        (3.0, (0.05,)),
-    ):
-        tail = noise_tail(sd**2, np.array(scales))
-        assert tail is not None
-        noises: list[Noise] = [("laplace", b) for b in scales]
-        direct = noise_sf([*noises, ("gauss", sd)] if sd else noises, x)
-        np.testing.assert_allclose(tail.sf(x), direct, atol=tail.error_bound + 1e-12)
-        wrong = noise_tail(sd**2, np.array([1.02 * scales[0], *scales[1:]]))
-        assert wrong is not None
-        assert np.abs(wrong.sf(x) - direct).max() > 1e-6
 
 
 @st.composite

@@ -23,7 +23,6 @@ from tests.faults.campaigns import Figures, in_folder
 LONG: list[tuple[Callable[..., Figures], tuple[Any, ...]]] = [
     (stored.forgeries, ()),
     (stored.flips, (10_000,)),
-    (stored.truncations, (100,)),
     (stored.full_disks, (50,)),
     (stored.links, ()),
     (stored.kills, (60,)),

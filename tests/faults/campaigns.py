@@ -116,17 +116,6 @@ def flips(folder: Path, times: int, seed: int = 0) -> Figures:
     return result
 
 
-def truncations(folder: Path, times: int, seed: int = 0) -> Figures:
-    """A stored file ends too early."""
-    result = Figures("truncated files", "named with the path")
-    sound, _ = _sound(folder)
-    content, path, rng = sound.read_bytes(), folder / "short.npz", np.random.default_rng(seed)
-    for length in rng.integers(0, len(content), times):
-        path.write_bytes(content[:length])
-        result.check(refusal(mi.Histogram.load, path) == "", f"{length} bytes")
-    return result
-
-
 def full_disks(folder: Path, times: int) -> Figures:
     """The disk takes only the first bytes; a limit on the size of files stands for it."""
     result = Figures(

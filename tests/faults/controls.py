@@ -158,7 +158,6 @@ STORE = "mipsim.engine.checkpoint"
 CONTROLS: Mapping[Callable[..., Figures], Control] = {
     campaigns.forgeries: Control(replaced(STORE, _are_sound=lambda **_: True), (), "^negative counts: ", long=True),
     campaigns.flips: Control(no_checksums, (200,), r"^byte \d+ \^ \d+: None"),
-    campaigns.truncations: Control(UNNAMED, (2,), r"\d+ bytes"),
     campaigns.full_disks: Control(replaced(STORE, replace_file=in_place), (2,), "^room for 0 bytes"),
     campaigns.links: Control(replaced("mipsim._files", _followed=Path), (), "^a link to counts$"),
     campaigns.kills: Control(careless("play_and_store_others"), (1,), "^the resumed run has other counts", long=True),

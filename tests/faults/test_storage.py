@@ -31,7 +31,7 @@ def hold(figures):
 
 
 FEW = [
-    (campaigns.forgeries, ()), (campaigns.flips, (200,)), (campaigns.truncations, (20,)), (campaigns.full_disks, (5,)), (campaigns.links, ()),
+    (campaigns.forgeries, ()), (campaigns.flips, (200,)), (campaigns.full_disks, (5,)), (campaigns.links, ()),
     (campaigns.kills, (2,)), (campaigns.kills_in_writes, (10,)),
 ]  # fmt: skip
 

@@ -1,9 +1,5 @@
 """Games on the gradients of a network at real records: a single number for each record gives the law of the game on all of its coordinates."""
 
-import itertools
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +12,6 @@ from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
-from mipsim.engine import checkpoint, run
 from sims import gradient_epochs, runner
 from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
 from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
@@ -130,37 +125,11 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     assert built[0].mahalanobis.tobytes() == built[1].mahalanobis.tobytes()
 
 
-STUDY = """
-import hashlib, os, sys
-if sys.argv[1] == "single":
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # before XLA counts the cores
-from mipsim import data
-from sims.gradients import victim
-result = victim("digits", data.digits(), convolutions=False, part="trained", references=200)
-print(hashlib.sha256(result.scores.tobytes() + result.mahalanobis.tobytes()).hexdigest())
-"""
-
-
-@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
-@pytest.mark.slow
-def test_a_study_has_the_same_bits_on_a_single_core_and_on_all() -> None:
-    """XLA takes as many threads as there are cores: the sums within a gradient must not depend on them, as those of a training may."""
-    root = Path(__file__).parents[2]
-    built = [
-        subprocess.run([sys.executable, "-c", STUDY, cores], cwd=root, check=True, capture_output=True)
-        for cores in ("single", "all")
-    ]
-    assert built[0].stdout == built[1].stdout
-    assert len(built[0].stdout.split()) == 1
-
-
 @pytest.mark.slow
 def test_games_played_together_are_stored_as_games_played_alone(
     of_digits: Victim, attacked_digits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ.
-    A run that is stopped goes on to the same.
-    """
+    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ."""
     of = attacked_digits
     monkeypatch.setattr(gradient_epochs, "of", lambda _: of)
     monkeypatch.setitem(VICTIMS, "fashion", lambda: of_digits)
@@ -174,28 +143,3 @@ def test_games_played_together_are_stored_as_games_played_alone(
         assert same(runner.run(study, 12, 3), stored, manifest=True)
         assert runner.run(study, 20, 3, tmp_path).games == 20
     assert not np.array_equal(together[0].inside, together[2].inside)
-    writes, store = itertools.count(), run.store
-
-    def stops(path: Path, counts: dict[str, Any]) -> None:
-        if next(writes) == 8:  # six of no games, two of twelve
-            raise KeyboardInterrupt
-        store(path, counts)
-
-    again = tmp_path / "again"
-    with monkeypatch.context() as change:
-        change.setattr(run, "store", stops)
-        change.setattr(checkpoint, "store", stops)
-        with pytest.raises(KeyboardInterrupt):
-            gradient_epochs.play_together("fashion", 12, 3, again)
-    held = [mi.Histogram.load(runner.store_path(study, 3, again)).games for study in studies]
-    assert held == [12, 12, 0, 0, 0, 0], "stopped between two files"
-    gradient_epochs.play_together("fashion", 20, 3, again)
-    for study in studies[::3]:
-        stored = [mi.Histogram.load(runner.store_path(study, 3, place)) for place in (again, tmp_path)]
-        assert same(*stored, manifest=True)
-    first, *others = (runner.store_path(study, 3, tmp_path) for study in studies)
-    first.unlink()
-    before = [path.read_bytes() for path in others]
-    gradient_epochs.play_together("fashion", 5, 3, tmp_path)
-    assert [path.read_bytes() for path in others] == before, "counts of more games are left alone"
-    assert same(mi.Histogram.load(first), runner.run(studies[0], 5, 3))

@@ -1,11 +1,6 @@
 """Networks, the gradient of every example, and training that goes on where it was killed."""
 
 import importlib
-import os
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -209,35 +204,6 @@ def test_without_the_packages_the_sentence_says_what_brings_them(
     fresh = nn.linear((8, 8, 3), 4)
     with pytest.raises(ImportError, match=rf'need the package {package}, .*"mipsim\[nn\]" brings it'):
         nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
-
-
-TRAINING = """
-import sys, numpy as np
-from mipsim import nn
-rng = np.random.default_rng(0)
-x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
-network = nn.convolutional((8, 8, 1), (4, 4), 3)
-private = {"sampling": "poisson", "clip": 1.0, "noise_multiplier": 0.5} if sys.argv[3] else {}
-learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None, **private)
-np.save(sys.argv[2], np.asarray(network.flat(learned)))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("private", ["", "private"])
-def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path) -> None:
-    root = Path(__file__).parents[2]
-    whole, resumed, state = tmp_path / "whole.npy", tmp_path / "resumed.npy", tmp_path / "state.npz"
-    command = [sys.executable, "-c", TRAINING]
-    subprocess.run([*command, "", whole, private], cwd=root, check=True)
-    first = subprocess.Popen([*command, state, resumed, private], cwd=root)
-    while not state.exists() and first.poll() is None:
-        time.sleep(0.01)
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
-    assert not resumed.exists(), "it was killed before its end"
-    subprocess.run([*command, state, resumed, private], cwd=root, check=True)
-    assert np.load(whole).tobytes() == np.load(resumed).tobytes()
 
 
 @pytest.mark.evidence

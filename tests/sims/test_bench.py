@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from mipsim.distributions.binomial_table import BinomialTable
-from sims.bench import Contest, Way, by_hand, command, measure, questions
+from sims.bench import Contest, Way, by_hand, measure, questions
 from sims.bench.contest import on_cores
 from sims.bench.plain_jax import jax_rows
 from sims.bench.report import marks
@@ -60,12 +60,6 @@ def test_the_kernel_in_c_plays_the_same_game(monkeypatch, capsys):
         # Of 5000 terms it is the normal law, as far as 2^14 games tell.
         assert follows(z, scipy.stats.norm.cdf)
         assert not follows(z + 0.1, scipy.stats.norm.cdf)  # the control
-
-
-@pytest.mark.parametrize("contest", command.CONTESTS, ids=lambda c: getattr(c, "__name__", "") or str(c.args))
-@pytest.mark.slow
-def test_every_contest_runs(contest):
-    assert all(timing.ratio > 0 for timing in measure(contest(True), repeats=1))
 
 
 def test_the_page_has_the_answers_to_the_forty_questions():

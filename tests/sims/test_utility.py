@@ -1,7 +1,6 @@
 """What lies behind the figures of accuracy: steps of a last layer, noises, and the composed curve of the relaxed threat model."""
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mipsim import data, nn
+from mipsim import nn
 from mipsim._precision import exact_scope
 from mipsim.theory import kaissis
 from sims import kaissis_utility, leemann_utility
@@ -140,26 +139,3 @@ def test_the_relaxed_noise_is_the_least_for_its_budget_and_too_small_for_the_oth
     exact = kaissis.FoldedGaussianTradeOff(0.5)
     alpha = np.geomspace(1e-6, 1.0, 50)
     assert np.abs(kaissis_utility.relaxed_curve(2.0, 1.0, 1).beta(alpha) - exact.beta(alpha)).max() < 1e-6
-
-
-@pytest.mark.slow
-def test_a_network_is_trained_once_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    digits, requested = data.digits(), []
-    scale = kaissis_utility.Scale((2, 2, 4, 4), 0, 256, 500, 64, 1, 0.01)
-
-    def images(of: kaissis_utility.Scale) -> tuple[data.DataSet, data.DataSet]:
-        requested.append(of)
-        cut = (slice(of.records), slice(of.records, of.records + of.tested))
-        return tuple(data.DataSet(digits.x[c], digits.y[c], digits.classes) for c in cut)  # pyright: ignore[reportReturnType]
-
-    def train(store: Path, scale: kaissis_utility.Scale) -> float:
-        task = replace(kaissis_utility.TASKS["a"], records=images, scales={"tiny": scale})
-        return kaissis_utility.accuracy(task, "tiny", 0.5, 3, store)
-
-    first = train(tmp_path / "a", scale)
-    assert train(tmp_path / "a", scale) == first
-    assert len(requested) == 1
-    longer = replace(scale, epochs=4)
-    assert train(tmp_path / "a", longer) == train(tmp_path / "b", longer)
-    states = [(tmp_path / place / "kaissis_fig4_tiny_0.500000_3.npz").read_bytes() for place in "ab"]
-    assert states[0] == states[1], "an epoch and three more are four"

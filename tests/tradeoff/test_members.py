@@ -16,6 +16,7 @@ import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import hull_corners
+from tests.enclosures.curves import Between
 from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 
@@ -210,37 +211,6 @@ def test_rare_rates_of_the_inverse_of_a_mixture() -> None:
     assert float(turned.tpr_at(1e-200)) == pytest.approx(1e-200 / 0.75, rel=1e-9)
 
 
-@pytest.mark.evidence
-@pytest.mark.parametrize(
-    "curve",
-    [
-        mi.FoldedLaplaceTradeOff(1.0),
-        mi.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.1),
-        mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.5),
-    ],
-    ids=["folded", "gaussian", "laplace"],
-)
-def test_it_is_the_largest_by_duality(curve: mi.AbstractTradeOff) -> None:
-    """The largest convex function below f and f^-1 is the supremum over all slopes of the lower of both tangents.
-
-    This route knows nothing of hulls: conjugates of both curves on a fine grid of slopes.
-    """
-    alpha = np.linspace(0.005, 0.995, 67)
-    fine = ndtr(np.linspace(-8, 8, 20_001))
-    slopes = np.exp(np.linspace(-6, 6, 4001))
-    straight = (
-        0.5 * np.exp([1.0, -1.0]) + 0.5
-    )  # of the Laplace mixture; off the grid they would cost first order
-    slopes = np.concatenate([slopes, straight, 1.0 / straight])
-    lines = []
-    for f in (curve, curve.inverse()):
-        beta = f.beta(fine)
-        lines.append(np.array([(beta + x * fine).min() for x in slopes]))
-    lowest = np.minimum(*lines)
-    dual = (lowest[:, None] - slopes[:, None] * alpha).max(axis=0)
-    assert np.allclose(curve.symmetrized().beta(alpha), dual, atol=3e-6)  # slopes 0.3 % apart: second order
-
-
 LOGS = np.array([-1e5, -900.0, -700.0, -50.0, -5.0, -1.2, -0.7, -0.3, -1e-3, -1e-9, -1e-30, -1e-200])
 
 
@@ -261,28 +231,12 @@ def test_rates_of_a_polygon_in_fractions() -> None:
     assert high - low < 2e-11 * high
 
 
-class _Between(mi.AbstractTradeOff):
-    """Somewhere between two Gaussian curves."""
-
-    most: float
-    least: float
-
-    def is_convex(self) -> bool:
-        return True
-
-    def enclosure(self, log_fpr: np.ndarray) -> mi.CurveBounds:
-        low, high = (mi.GaussianTradeOff(mu).enclosure(log_fpr) for mu in (self.most, self.least))
-        return mi.CurveBounds(low[0], high[1], high[2], low[3])
-
-
 @pytest.mark.evidence
-@pytest.mark.parametrize(
-    "kind", [_Between, lambda a, b: mi.BoundedTradeOff(mi.GaussianTradeOff(a), mi.GaussianTradeOff(b))]
-)
+@pytest.mark.parametrize("kind", [Between, mi.BoundedTradeOff])
 @pytest.mark.parametrize(("most", "least"), [(1.05, 0.95), (1.0 + 1e-9, 1.0 - 1e-9)])
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 def test_both_ends_of_a_curve_are_composed(kind: Callable, most: float, least: float) -> None:
-    curve = kind(most, least)
+    curve = kind(mi.GaussianTradeOff(most), mi.GaussianTradeOff(least))
     alpha = np.array([1e-100, 1e-9, 0.1, 0.5, 0.999])
     for result, copies in ((stochastic_composition([curve, curve]), 1), (mi.compose(curve, copies=3), 3)):
         low, high = result.beta_bounds(alpha)

@@ -18,6 +18,7 @@ MEMBERS = [
     mi.PiecewiseLinearTradeOff([0, 0.2, 0.5, 1], [0.9, 0.5, 0.2, 0]),
     mi.PiecewiseLinearTradeOff([0, 1], [1, 0]),
     mi.NoncentralChiSquareTradeOff(100, 0.0, 40.0),
+    mi.NoncentralChiSquareTradeOff(5, 100.0, 95.0, 20.0, 19.0, rejects="small"),
     mi.LaplaceTradeOff(0.0),
     mi.LaplaceTradeOff(1.0),
     mi.LaplaceTradeOff(30.0),
