@@ -7,7 +7,6 @@ import shlex
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -64,10 +63,11 @@ def test_arrays(tmp_path: Path, arrays, save) -> None:
     [
         rows("score,member", VALUES, MEMBER),
         rows("coin,score", MEMBER == 1, VALUES),
+        rows("label,member,score", 1 - MEMBER, MEMBER, VALUES),
         "\ufeff" + rows(" Score , Label ", VALUES, MEMBER.astype(float)).replace("\n", "\r\n"),
         rows("score,label,cluster", VALUES, MEMBER, [f"run {i % 9}" for i in range(120)]) + "\n",
     ],
-    ids=["plain", "coins", "of a spreadsheet", "clusters"],
+    ids=["plain", "coins", "a label of its own", "of a spreadsheet", "clusters"],
 )
 def test_columns(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.CSV").write_text(text, encoding="utf-8", newline="")
@@ -247,25 +247,6 @@ def test_bad_curves(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(ValueError, match=r"claim: .*f\.csv: ") as error:
         read_claim(str(tmp_path / "f.csv"))
     assert words in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("names", "read_as"),
-    [
-        ("id,member,score", "CSV: member from member, score from score; 'id' ignored"),
-        ("id,split,loss", "CSV: member from split, score from loss; 'id' ignored"),
-        ("rank,is_member,risk_score", "LeakPro CSV: score from risk_score, member from is_member"),
-        ("label,member,score", "CSV: member from member, score from score; 'label' ignored"),
-    ],
-)
-def test_files_of_usual_names_are_read_at_the_first_attempt(tmp_path: Path, names: str, read_as: str) -> None:
-    (tmp_path / "s.csv").write_text(rows(names, MEMBER, MEMBER, VALUES), encoding="utf-8")
-    result = read_scores(tmp_path / "s.csv")
-    assert set(result.read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")) == set(
-        read_as.split(": ", 1)[1].replace("; ", ", ").split(", ")
-    )
-    sign = -1.0 if "loss" in names else 1.0
-    assert same(replace(result, values=sign * result.values))
 
 
 FRAME = pd.DataFrame({"score": VALUES, "member": MEMBER})

@@ -15,6 +15,7 @@ from mipsim.tradeoff import AbstractTradeOff, CurveBounds
 from tests.contracts.family import exported
 from tests.enclosures.composed import LaplaceSum
 from tests.enclosures.truth import (  # fmt: skip
+    Atoms,
     FoldedLaplace,
     Gaussian,
     Laplace,
@@ -24,6 +25,7 @@ from tests.enclosures.truth import (  # fmt: skip
     Truth,
     mp,
     mpf,
+    response,
 )
 
 PLAIN = np.concatenate([-np.geomspace(1e-12, 200.0, 13), [-0.7, -0.3, -1.5]])
@@ -34,31 +36,6 @@ Curve = Callable[[mpf, mpf], tuple[mpf, mpf]]
 def of(truth: Truth) -> Curve:
     """(FPR, 1 - FPR) to (FNR, TPR)."""
     return lambda a, c: truth.curve((a, c))
-
-
-def dp(epsilon: float, delta: float) -> Curve:
-    e, d = mp.exp(mpf(epsilon)), mpf(delta)
-
-    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
-        fnr = max(mpf(0), 1 - d - e * a, (c - d) / e)
-        return fnr, 1 - fnr
-
-    return curve
-
-
-def polygon(alpha: list[float], beta: list[float]) -> Curve:
-    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
-        k = max(i for i in range(len(alpha) - 1) if a >= alpha[i])
-        share = (a - alpha[k]) / (mpf(alpha[k + 1]) - alpha[k])
-        fnr = (1 - share) * beta[k] + share * mpf(beta[k + 1])
-        return fnr, (1 - mpf(beta[k])) + share * (mpf(beta[k]) - beta[k + 1])
-
-    return curve
-
-
-def straight(a: mpf, c: mpf) -> tuple[mpf, mpf]:
-    """Of which SampledTradeOff([.1, .4], [.5, .2]) knows two points: their hull with (0, 1) and (1, 0)."""
-    return polygon([0.0, 0.1, 0.4, 1.0], [1.0, 0.5, 0.2, 0.0])(a, c)
 
 
 def where_probits_cancel(mu: float, count: int = 120) -> np.ndarray:
@@ -101,13 +78,13 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
         "InverseFoldedLaplaceTradeOff", mi.InverseFoldedLaplaceTradeOff(1.1), of(FoldedLaplace(1.1).reversed),
         where_losses_cancel(1.1)[::8], 1e-12,
     ),
-    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(1.1, 0.1), dp(1.1, 0.1), np.log([0.9, 0.2245]), 1e-11),
-    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(20.7, 1e-9), dp(20.7, 1e-9), -20.7 + np.linspace(-1e-9, 1e-9, 9), 1e-11),
+    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(1.1, 0.1), of(response(1.1, 0.1)), np.log([0.9, 0.2245]), 1e-11),
+    ("ApproxDPTradeOff", mi.ApproxDPTradeOff(20.7, 1e-9), of(response(20.7, 1e-9)), -20.7 + np.linspace(-1e-9, 1e-9, 9), 1e-11),
     (
         "PiecewiseLinearTradeOff", mi.PiecewiseLinearTradeOff([0, 0.25, 1], [1, 0.25, 0]),
-        polygon([0.0, 0.25, 1.0], [1.0, 0.25, 0.0]), np.log([0.25]), 1e-11,
+        of(Atoms.through([0.25, 1.0], [0.25, 0.0])), np.log([0.25]), 1e-11,
     ),
-    ("SampledTradeOff", mi.tradeoff.SampledTradeOff([0.1, 0.4], [0.5, 0.2]), straight, np.log([0.1, 0.4]), np.inf),
+    ("SampledTradeOff", mi.tradeoff.SampledTradeOff([0.1, 0.4], [0.5, 0.2]), of(Atoms.through([0.1, 0.4, 1.0], [0.5, 0.2, 0.0])), np.log([0.1, 0.4]), np.inf),
     ("MixtureTradeOff", mi.tradeoff.MixtureTradeOff(mi.GaussianTradeOff(2.0), 0.3), of(Mixed(HALF, 0.3)), PLAIN[:0], 1e-11),
     *(
         ("GaussianMixtureTradeOff", mi.GaussianMixtureTradeOff(*given, *other), of(Mixtures(out, inside)), PLAIN[:0], 1e-9)

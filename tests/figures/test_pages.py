@@ -74,19 +74,3 @@ def test_a_changed_number_changes_the_count(
     rows = [next(again) if row.figure == "izzo_fig1" else row for row in rows]
     changed = {path.name for path, text in texts_of(rows, tmp_path).items() if text != written[path]}
     assert changed == {"izzo.md", "index.md", "README.md"}
-
-
-def test_a_changed_trained_figure_is_seen_in_the_findings(
-    tmp_path: Path, rows: list[Checked], written: dict[Path, str]
-) -> None:
-    with pages.opened(pages.STORED / "kaissis_fig4.csv") as stream:
-        text = stream.read()
-    (tmp_path / "kaissis_fig4.csv").write_text(re.sub(r"(?m)^(a,.*,)0\.\d+$", r"\g<1>0.5", text), "utf-8")
-    again = iter(check(tmp_path, ["kaissis_fig4"]))
-    rows = [next(again) if row.figure == "kaissis_fig4" else row for row in rows]
-    changed = texts_of(rows, pages.STORED)
-    assert {path.name for path, page in changed.items() if page != written[path]} == {
-        "kaissis.md",
-        "findings.md",
-    }
-    assert changed[pages.FINDINGS].count("here 0.5, reported") == 2

@@ -283,15 +283,6 @@ def test_ctrl_c_before_the_first_probe_decides_nothing() -> None:
     )
 
 
-@pytest.mark.evidence
-def test_its_replay_shows_the_same(tmp_path) -> None:
-    result = hunted(statement(DAMAGE["small n"]))
-    assert result.replay.shell.startswith("mipsim judge ")
-    assert len(result.replay.python.splitlines()) <= 10
-    again = rf.judge(result.statement, at=result.point)
-    assert (again.verdict, again.gap) == (result.verdict, result.gap)
-
-
 def test_a_finite_domain_is_searched_whole() -> None:
     small = rf.Statement(
         name="small", says="x y <= 12", source="here", kind=rf.Bound(),

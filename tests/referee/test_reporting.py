@@ -229,23 +229,6 @@ def test_a_cap_says_at_least_wherever_it_is_shown(name: str, tmp_path: Path) -> 
     assert '"gap_is": ""' not in text
 
 
-def test_caps_at_growing_sizes_say_so() -> None:
-    statement = rf.Statement(
-        name="growing",
-        says="x tends to 1.",
-        source="planted",
-        kind=rf.Limit("n", sizes=tuple(100 * 2**k for k in range(8)), tolerance=0.02),
-        domain={"n": rf.Whole(1, 10**6, log=True)},
-        claimed=lambda: mi.GaussianTradeOff(1.0),
-        truth=lambda n: NEARLY,
-    )
-    result = rf.judge(statement, at={}, progress=False)
-    assert result.verdict is rf.Verdict.INCONCLUSIVE
-    assert result.worst is not None
-    assert len(result.worst.parameters["n"]) >= 8
-    assert "Gaps: at least +3.9 at n = 100 to 12800." in result.worst.detail  # equal gaps are written once
-
-
 def test_a_printed_number_says_which_end_it_is() -> None:
     assert str(rf.Number(0.5, unknown="above")) == "at least 0.5"
     assert str(rf.Number(0.5, error=0.25, unknown="below")) == "at most 0.75"
