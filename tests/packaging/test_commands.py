@@ -18,7 +18,6 @@ LAZY = ("mipsim", "mipsim.audits", "mipsim.referee")
 HELP = (
     "mipsim --help",
     "mipsim --version",
-    "mipsim hunt --help",
     "verify --help",
     "sims --help",
     "figures --list",

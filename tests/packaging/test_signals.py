@@ -104,7 +104,7 @@ def test_ctrl_c_leaves_no_setting_of_jax_behind(file, control):
 
 
 DROPPING = """
-import ctypes, gc, signal, sys, threading, time, weakref
+import gc, signal, time
 from mipsim._signals import LeavingOnCtrlC
 
 def press(*_):
@@ -114,9 +114,6 @@ class Dropped:
     def __del__(self):
         press()
 
-class Plain:
-    pass
-
 def in_gc():
     gc.callbacks.append(press)
     gc.collect()
@@ -124,14 +121,6 @@ def in_gc():
 
 def in_del():
     Dropped()
-
-def in_weakref():
-    target = Plain()
-    reference = weakref.ref(target, press)
-    del target
-
-def in_ctypes():
-    ctypes.CFUNCTYPE(None)(press)()
 
 def in_a_broad_except():
     try:
@@ -167,15 +156,7 @@ else:
 assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 """
-WAYS = [
-    "in_gc",
-    "in_del",
-    "in_weakref",
-    "in_ctypes",
-    "in_a_broad_except",
-    "as_another_error",
-    "in_the_last_moment",
-]
+WAYS = ["in_gc", "in_del", "in_a_broad_except", "as_another_error", "in_the_last_moment"]
 
 
 IMPORTING = """
@@ -202,16 +183,9 @@ print({use})
 """
 USES = [
     ("mi.GaussianTradeOff(1.0).mu", "numpy.linalg", "1.0", True),
-    ("mi.nn.linear((2,), 2).dimension()", "jaxlib.cpu._sparse", "6", True),
     ("mi.nn.linear((2,), 2).dimension()", "flax.linen", "6", False),
     ("mi.referee.Real(0.0, 1.0).high", "mipsim.referee.domain", "1.0", False),
     ("mi.tradeoff.NoncentralChiSquareTradeOff(3.0, 0.0, 1.0).beta(0.0)", "jaxlib.cpu._sparse", "1.0", True),
-    (
-        "mi.GaussianTradeOff(1.0).compare(mi.GaussianTradeOff(1.0)).verdict",
-        "jaxlib.cpu._sparse",
-        "CONFIRMED",
-        True,
-    ),
     ("mi.plot(mi.GaussianTradeOff(1.0)) is None", "matplotlib.ticker", "False", True),
 ]
 """A first use, the module in whose import Ctrl-C is pressed, what is printed, and whether half an import is lost without the block."""
@@ -497,7 +471,7 @@ def test_ctrl_c_in_the_first_seconds_is_a_single_sentence(tmp_path, words):
     (tmp_path / "true.py").write_text(STATEMENT)
     rows = "".join(f"{0.001 * (i * i % 997)},{i % 2}\n" for i in range(20_000))
     (tmp_path / "scores.csv").write_text("score,member\n" + rows)
-    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75):
+    for delay in (0.0, 0.05, 0.2, 0.5):
         status, text = interrupt(tmp_path, words, signal.SIGINT, delay, presses=3 if delay == 0.2 else 1)
         if words[1:2] == ("audit",) and delay > 0.2 and (status, text) == (0, ""):
             continue
