@@ -1,5 +1,9 @@
-"""A right call of every public name: the tests put what is wrong in the place of each argument."""
+"""A right call of every public name: the tests put what is wrong in the place of each argument.
 
+A member that the contracts have, and that keeps its arguments as fields, is made once more with these: it needs no row here.
+"""
+
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -12,7 +16,8 @@ import mipsim as mi
 from mipsim import bands, data, engine, nn, special, theory, tradeoff
 from mipsim import referee as rf
 from mipsim.audits import RunningAudit
-from mipsim.mechanisms.expansion import mean_expansion
+from tests.contracts import test_attacks, test_mechanisms
+from tests.distributions.members import MEMBERS
 
 RNG = np.random.default_rng(0)
 COINS = np.arange(200) % 2
@@ -197,32 +202,16 @@ OF_NUMBERS: Calls = [
 """Of numbers, and arrays of them, in every way that NumPy would misread."""
 CALLS: Calls = [
     *OF_NUMBERS,
-    (mi.Exponential, {"scale": [1.0, 2.0]}),
-    (mi.Laplace, {"mean": [0.0, 1.0], "scale": 1.0}),
-    (mi.StudentT, {"df": 5.0, "mean": [0.0, 1.0], "scale": 1.0}),
-    (mi.Uniform, {"low": [0.0, 0.0], "high": 1.0}),
     (mi.Gaussian, {"mean": 0.0, "cov": 1.0, "d": 2}),
     (mi.Empirical, {"records": ROWS, "covariance": "full"}),
-    (mi.DiscreteGaussianNoise, {"base": MEAN, "deviation": 1.0, "step": 0.5}),
-    (mi.FunctionMechanism, {"function": _released}),
-    (mi.GaussianNoise, {"base": MEAN, "record_deviation": 1.0}),
-    (mi.LaplaceNoise, {"base": MEAN, "scale": 1.0}),
-    (mi.LeastSquares, {}),
-    (mi.LogisticRegression, {"steps": 8}),
-    (mi.NormNoise, {"base": MEAN, "scale": 1.0, "coordinate_scale": 1.0, "moment": 2.0, "radius": "gamma"}),
-    (mi.PoissonSubsampled, {"base": MEAN, "sampling_rate": 0.5}),
-    (mi.Subsampled, {"base": MEAN, "sampling_rate": 0.5}),
-    (mi.SGDStep, {"clip": 1.0, "noise_multiplier": 1.0}),
     (mi.RandomTarget, {"mechanism": MEAN, "data": LAW, "n": 5}),
     (mi.RelaxedThreat, {"query": _summed, "records": [[0.0], [1.0]], "record": [2.0], "noise": mi.Gaussian(0.0, 1.0, d=1), "sampling_rate": 1.0, "shadows": 0}),
     (mi.Subset, {"mechanism": MEAN, "records": ROWS, "target": 0}),
     (mi.TwoInputs, {"mechanism": _released, "a": [[0.0], [1.0]], "b": [[1.0], [1.0]]}),
     (mi.EstimatedMoments, {"reference": ROWS, "regularisation": 0.1}),
-    (mi.FunctionAttack, {"function": _scored}),
     (mi.GLiR, {"data": LAW, "n": 5}),
     (mi.GLiRPValue, {"data": LAW, "n": 5, "axes": np.eye(2), "logarithm": False}),
     (mi.GaussianLikelihoodRatio, {"data": LAW, "n": 5, "target": [1.0, 2.0]}),
-    (mi.InfluenceScore, {"expansion": mean_expansion(LAW), "n": 5}),
     (mi.LikelihoodRatio, {"mechanism": MEAN, "data": LAW, "n": 5, "target": [1.0, 2.0]}),
     (mi.OfflineLiRA, {"statistic": _scored, "score": "one_sided"}),
     (mi.ShrunkMoments, {"reference": ROWS}),
@@ -347,8 +336,7 @@ CALLS: Calls = [
     *((getattr(special.noncentral_chi_square, name), {"log_q": [-1.0, -2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("logppf", "logisf")),
 ]  # fmt: skip
 
-WORDS_OF_USERS = ("", "so", "s", "here", "n", "number")
-"""What stands above where a user writes words of their own."""
+
 MADE = (
     *(mi.Account, mi.AccountComparison, mi.Audit, mi.BoundedTradeOff, mi.Comparison),
     *(mi.ComposedTradeOff, mi.ConvexHullTradeOff, mi.CurveBounds, mi.EmpiricalTradeOff, mi.TrainedClassifier),
@@ -357,3 +345,28 @@ MADE = (
     *(rf.LimitVerdict, rf.Outcome, rf.Point, rf.Verdict),
 )
 """What functions of the library make and a user does not."""
+
+
+def _made_anew(member: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
+    taken = inspect.signature(type(member).__init__).parameters
+    return type(member), {
+        name: getattr(member, name) for name in taken if name != "self" and hasattr(member, name)
+    }
+
+
+OF_FAMILIES: Calls = [
+    _made_anew(member)
+    for member in {
+        type(member): member
+        for member in (
+            *(member.law for member in MEMBERS.values()),
+            *(row[0] for row in test_mechanisms.MEMBERS.values()),
+            *(row[0] for row in test_attacks.MEMBERS),
+        )
+    }.values()
+    if type(member) not in [*(call for call, _ in CALLS), *MADE]
+]
+CALLS += OF_FAMILIES
+
+WORDS_OF_USERS = ("", "so", "s", "here", "n", "number")
+"""What stands above where a user writes words of their own."""

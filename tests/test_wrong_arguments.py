@@ -30,6 +30,7 @@ from tests.right_arguments import (
     MADE,
     MEAN,
     NETWORK,
+    OF_FAMILIES,
     OF_NUMBERS,
     ROWS,
     START,
@@ -154,13 +155,16 @@ OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
 ALSO: dict[str, set[str]] = {
     "thing": set(KINDS), "several": set(KINDS), "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
     "values": {*PLAIN, "a ragged list", "a list with such a number"}, "skewness": {"NaN", "infinity"}, "claim": {"NaN", "infinity"},
-    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
+    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"}, "noise_multiplier": {"a dictionary"},
     **{key: {"infinity"} for key in ("x", "thresholds", "moment", "value", "high", "clip")},
     "shape": {"an empty list", "infinity"},
-    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale", "p", "low")},
+    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale", "p")},
     **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
+for _, of_member in OF_FAMILIES:
+    for key in (name for name, right in of_member.items() if isinstance(right, np.ndarray)):
+        ALSO[key] = ALSO.get(key, set()) | {"an array of no sides"}  # for all coordinates
 
 
 def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) -> bool:
@@ -235,6 +239,8 @@ def test_every_row_names_what_its_call_takes() -> None:
         taken = inspect.signature(call, follow_wrapped=False).parameters.values()
         if not any(given.kind is given.VAR_KEYWORD for given in taken):
             assert right.keys() <= {given.name for given in taken}, call
+    for call, right in OF_FAMILIES:
+        call(**right)  # else it keeps not all of them, and needs a row of its own
 
 
 def signature(call: Callable[..., Any]) -> inspect.Signature:
