@@ -1,6 +1,5 @@
 """Files that weigh little and would take gigabytes once they are read: what each costs is measured in a process of its own."""
 
-import json
 import resource
 import zipfile
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -74,19 +74,34 @@ def _json(score: str, member: str = "1", last: tuple[str, str] = ("2", "0"), mor
     return make
 
 
-def _rows_of_json(row: str, first: str = "[", between: str = ",", last: str = "]") -> Maker:
-    other = row.replace('"score":1,"member":0', '"score":2,"member":1')
-    return lambda path, rows: path.write_text(
-        first + between.join([row] * (rows - 1) + [other]) + last, "utf-8"
-    )
-
-
-def _labelled(path: Path, rows: int) -> None:
-    path.write_text(json.dumps({n: {str(i): i % 2 for i in range(rows)} for n in ("score", "member")}))
+def _much_else(path: Path, rows: int) -> None:
+    rest = ",".join(f'"x{i}":{{}}' for i in range(20))
+    lines = (f'{{"score":{k % 7},"member":{k % 2},{rest}}}\n' for k in range(rows))
+    path.write_text("".join(lines), "utf-8")
 
 
 def _text(row: str, header: str = "score,member", last: str = "2,0") -> Maker:
     return lambda path, rows: path.write_text("\n".join([header, *[row] * rows, last, ""]), "utf-8")
+
+
+Save = Callable[[pd.DataFrame, Path], object]
+SAVED: dict[str, tuple[str, Save]] = {
+    "lines": ("jsonl", lambda frame, path: frame.to_json(path, orient="records", lines=True, double_precision=15)),
+    "records": ("json", lambda frame, path: frame.to_json(path, orient="records", double_precision=15)),
+    "columns": ("json", lambda frame, path: frame.to_json(path, orient="columns", double_precision=15)),
+    "parquet": ("parquet", lambda frame, path: frame.to_parquet(path)),
+    **{
+        repr(mark): ("txt", lambda frame, path, mark=mark: frame.to_csv(path, sep=mark, index=mark != " "))
+        for mark in ",\t;| "
+    },
+}  # fmt: skip
+"""A way in which pandas saves a frame -> the ending of the file, and how. Arrays of NumPy have rows and tests of their own."""
+
+
+def _frame(save: Save) -> Maker:
+    return lambda path, rows: save(
+        pd.DataFrame({"score": np.arange(rows) % 7, "member": np.arange(rows) % 2}), path
+    )
 
 
 _LONG = "x" * 10**6
@@ -103,7 +118,6 @@ FILES: dict[str, tuple[str, Maker]] = {
     "a long number for all scores": ("parquet", _parquet(_words("1." + "0" * 10**6))),
     "a long word for all worlds": ("parquet", _parquet(_numbers("f4"), member=_words(_LONG))),
     "a long word for all runs": ("parquet", _parquet(_numbers("f4"), run=_words(_LONG))),
-    "a few numbers": ("parquet", _parquet(_numbers("i1"))),
     "booleans": ("parquet", _parquet(_numbers("?"), member=_numbers("?"))),
     "decimals": ("parquet", _parquet(_decimals)),
     "entries of 4,096 bytes": ("parquet", _parquet(_binary)),
@@ -115,10 +129,7 @@ FILES: dict[str, tuple[str, Maker]] = {
     "numbers": ("json", _json("1.5", "0")),
     "words": ("json", _json('"1"', '"yes"', ('"2"', '"no"'))),
     "a character of four bytes": ("json", _json("1", '"yes"', ("2", '"no"'), ', "🙂": 1')),
-    "a row an object": ("json", _rows_of_json('{"score":1,"member":0}')),
-    "a row a line": ("jsonl", _rows_of_json('{"score":1,"member":0}', "", "\n", "\n")),
-    "a row a line, with much else": ("jsonl", _rows_of_json('{"score":1,"member":0,' + ",".join(f'"x{i}":{{}}' for i in range(20)) + "}", "", "\n", "")),
-    "labelled rows": ("json", _labelled),
+    "a row a line, with much else": ("jsonl", _much_else),
     "brackets alone": ("json", lambda path, rows: path.write_text("[" + "[]," * rows + "1]")),
     "short lines": ("csv", _text("1,1")),
     "empty cells": ("csv", _text(",")),
@@ -128,6 +139,7 @@ FILES: dict[str, tuple[str, Maker]] = {
     "names": ("csv", _text("0.5,1,run 12,record 25", "score,member,run,record", "2,0,a,b")),
     "columns that are ignored": ("csv", _text("1,1" + ",ab" * 50, "score,member" + "".join(f",x{i}" for i in range(50)), "2,0" + ",a" * 50)),
     "text that is no ASCII": ("csv", _text("0.5,1,🙂🙂🙂", "score,member,run", "2,0,a")),
+    **{f"a frame, {how}": (ending, _frame(save)) for how, (ending, save) in SAVED.items()},
     "lines of a single number": ("txt", lambda path, rows: path.write_text("1\n" * rows)),
 }  # fmt: skip
 """What a file holds -> its ending, and how it is made."""
