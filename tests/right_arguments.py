@@ -185,6 +185,7 @@ OF_NUMBERS: Calls = [
         {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},
     ),
     (mi.matrix_mechanism, {"matrix": np.eye(2), "noise_multiplier": 1.0, "period": 1, "sampling_rate": 0.5}),
+    (mi.random_allocation, {"noise_multiplier": 1.0, "steps": 3, "selected": 2, "epochs": 2}),
     (mi.Gaussian, {"mean": np.zeros(2), "cov": np.eye(2)}),
     (mi.Bernoulli, {"p": [0.3, 0.6]}),
     (mi.Empirical, {"records": ROWS}),

@@ -291,6 +291,8 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.compose(), "curves is empty"),
     (lambda: random_allocation(0.01, 5), "noise_multiplier is 0.01; it must be a finite number in"),
     (lambda: random_allocation(1.0, 0), "steps is 0; it must"),
+    (lambda: random_allocation(1.0, 3, 4), "selected is 4; it must be a whole number from 1 to 3"),
+    (lambda: random_allocation(1.0, 3, 2, 0), "epochs is 0; it must"),
     (lambda: shuffled(1.0, 5, 0), "epochs is 0"),
     (lambda: mi.dpsgd(1.0, 0.0, 5, sampling="shuffled"), "sampling_rate is 0; with sampling 'shuffled'"),
     (lambda: mi.dpsgd(1.0, 0.3, 5, sampling="random_allocation"), "it must be 1 / T for epochs of T"),

@@ -12,6 +12,7 @@ from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
+from mipsim.tradeoff.epochs import random_allocation
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
@@ -69,4 +70,5 @@ __all__ = [
     "find_noise_multiplier_for_mu",
     "find_noise_multiplier_for_tpr_at_fpr",
     "matrix_mechanism",
+    "random_allocation",
 ]

@@ -11,6 +11,7 @@ from scipy.special import log_ndtr, ndtri
 
 from mipsim._powers import repeated
 from mipsim._validation import number, whole
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
@@ -59,8 +60,10 @@ class _Mean:
         return SampledTradeOff.from_points(*corners, slack=slack)
 
 
-def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
-    """The curve of an epoch of `steps` Gaussian releases; the target takes part in a single release, sampled uniformly.
+def random_allocation(
+    noise_multiplier: float, steps: int, selected: int = 1, epochs: int = 1
+) -> AbstractTradeOff:
+    """The curve of epochs of `steps` Gaussian releases; the target takes part in a single release of each, sampled uniformly, or in several.
 
     The world "out", the null, is without the target. What is assumed: the step is sampled before the epoch, independently of all else;
     a release is a *sum* of clipped contributions and N(0, s^2) noise (s in units of the clipping norm), or a function of it; a sum
@@ -86,15 +89,42 @@ def random_allocation(noise_multiplier: float, steps: int) -> BoundedTradeOff:
     units in its last place only, which shifts the values in it by as much, some of them across its border; a small share of each cell
     is therefore split between the *next* nodes, which outweighs it. See `_Split` for these bounds.
 
-    `noise_multiplier`: s in [1/30, 1e4]; `steps`: t in [1, 1e6], of an epoch. Returns the curve between those of two
-    finite laws. Its inverse has "in" as null. Epochs with fresh draws are composed.
+    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart. See `mipsim.tradeoff.allocation`.
+
+    Args:
+        noise_multiplier: s, in [1/30, 1e4].
+        steps: t, of an epoch, in [1, 1e6].
+        selected: in how many of them the target takes part, from 1 to t.
+        epochs: each with a fresh sample, >= 1.
+
+    Returns:
+        The curve between those of two finite laws. Its inverse has "in" as null.
+
+    Raises:
+        ValueError: if an argument is outside its range.
 
     Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", and (2026), "Efficient privacy loss accounting
     for subsampling and random allocation"; Chua et al. (2025), "Balls-and-bins sampling for DP-SGD".
+
+    Examples:
+        >>> [round(bound, 3) for bound in random_allocation(1.0, 10).epsilon_bounds(1e-5)]
+        [2.189, 2.189]
+        >>> [round(bound, 2) for bound in random_allocation(1.0, 100, selected=10).epsilon_bounds(1e-5)]
+        [5.78, 6.12]
     """
-    sigma = number("noise_multiplier", noise_multiplier, *_NOISES)
-    more, less = _laws(1.0 / sigma, whole("steps", steps, 1, _MOST_STEPS))
-    return BoundedTradeOff(more.tradeoff(), less.tradeoff())
+    count, times = whole("steps", steps, 1, _MOST_STEPS), whole("epochs", epochs, 1)
+    sigma = number("noise_multiplier", noise_multiplier, *(SQUARABLE if count == 1 else _NOISES))
+    if (several_steps := whole("selected", selected, 1, count)) > 1:
+        from mipsim.tradeoff.allocation import several
+
+        return several(sigma, count, several_steps, times)
+    if count == 1:
+        return compose(GaussianTradeOff.of_noise(1.0, sigma), copies=times)
+    more, less = _laws(1.0 / sigma, count)
+    # A single epoch is hardly known better.
+    return compose(
+        BoundedTradeOff(more.tradeoff(), less.tradeoff()), copies=times, accuracy=5e-4, epsilon_accuracy=2e-3
+    )
 
 
 def shuffled(

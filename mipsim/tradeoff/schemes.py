@@ -98,15 +98,10 @@ def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractT
 
 
 def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
-    from mipsim.tradeoff.compose import compose
     from mipsim.tradeoff.epochs import random_allocation
-    from mipsim.tradeoff.gaussian import GaussianTradeOff
 
     assert not replace
-    if steps == 1:
-        return compose(GaussianTradeOff.of_noise(1.0, noise), copies=epochs)
-    # A single epoch is hardly known better.
-    return compose(random_allocation(noise, steps), copies=epochs, accuracy=5e-4, epsilon_accuracy=2e-3)
+    return random_allocation(noise, steps, epochs=epochs)
 
 
 SCHEMES = {

@@ -10,7 +10,9 @@ from scipy.special import ndtr
 import mipsim as mi
 from mipsim._powers import repeated
 from mipsim.tradeoff import epochs
+from mipsim.tradeoff.allocation import additive_test
 from mipsim.tradeoff.epochs import random_allocation, shuffled
+from verify.field.statements.allocation import epsilon_of_two, two_of_three
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)
 FAILURE = 1e-9  # of each interval by simulation
@@ -66,13 +68,20 @@ def test_random_allocation_is_not_dominated_by_poisson_sampling() -> None:
     assert quiet[0].compare(quiet[1]).leaks["epsilon at delta 1e-05"] == "less"
 
 
-def simulated(noise: float, steps: int, epsilon: float, count: int, add: bool) -> tuple[float, float]:
+def simulated(
+    noise: float, steps: int, epsilon: float, count: int, add: bool, selected: int = 1
+) -> tuple[float, float]:
     """An interval of delta by the bound of Maurer and Pontil (2009), theorem 4, at `FAILURE`."""
     rng = np.random.default_rng([steps, int(100 * noise), add])
     z = rng.normal(size=(count, steps))
     if not add:
-        z[:, 0] += 1.0 / noise  # the place does not matter
-    loss = np.logaddexp.reduce(z / noise - 0.5 / noise**2, axis=1) - math.log(steps)
+        z[:, :selected] += 1.0 / noise  # the places do not matter
+    sums = np.vstack(
+        [np.zeros(count), np.full((selected, count), -np.inf)]
+    )  # of all products of so many ratios
+    for ratio in (z / noise - 0.5 / noise**2).T:
+        sums[1:] = np.logaddexp(sums[1:], sums[:-1] + ratio)
+    loss = sums[-1] - math.log(math.comb(steps, selected))
     values = np.maximum(-np.expm1(epsilon + (loss if add else -loss)), 0.0)
     log = math.log(4.0 / FAILURE)
     off = math.sqrt(2.0 * float(values.var(ddof=1)) * log / count) + 7.0 * log / (3.0 * (count - 1))
@@ -129,6 +138,68 @@ def test_sums_of_any_law_against_enumeration(seed: int) -> None:
         for truth, most, least in zip((up, down), *ends, strict=True):
             assert least <= truth * (1.0 + 1e-8) + 1e-15
             assert truth <= most * (1.0 + 1e-8) + 1e-15
+
+
+@pytest.mark.parametrize("noise", [0.8, 1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5])
+def test_two_of_three_steps_by_sums_over_cells(noise: float, epsilon: float) -> None:
+    """The truth lies between both ends, and these between those of a step more and a step less."""
+    curve, truth = random_allocation(noise, 3, selected=2), two_of_three(noise, epsilon)
+    low, high = (
+        max(end) for end in zip(*(way.delta_bounds(epsilon) for way in (curve, curve.inverse())), strict=True)
+    )
+    assert low <= truth.high
+    assert truth.low <= high
+    assert low > 0.25 * high
+    for selected, end, sign in ((1, low, 1.0), (3, high, -1.0)):
+        other = random_allocation(noise, 3, selected)
+        assert sign * (end - max(way.delta(epsilon) for way in (other, other.inverse()))) > 0.0
+
+
+def test_the_published_lower_end_of_two_of_three_is_above_ours() -> None:
+    """PLD_accounting says 3.1760 where the truth is 2.9976."""
+    low, high = random_allocation(1.0, 3, 2).epsilon_bounds(0.01)
+    truth = epsilon_of_two(1.0, 0.01)
+    assert 2.97 < low < truth.low < 2.9976 < truth.high < 3.176 < high < 3.23
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_several_of_ten_steps_by_simulation(add: bool) -> None:
+    ends = simulated(0.8, 10, 1.0, 400_000, add, selected=3)
+    curve = random_allocation(0.8, 10, selected=3)
+    low, high = (curve.inverse() if add else curve).delta_bounds(1.0)
+    assert low <= ends[1]
+    assert ends[0] <= high
+    assert high - low <= 0.1 * high
+    for selected, wrong in ((2, "high"), (4, "low")):
+        other = simulated(0.8, 10, 1.0, 400_000, add, selected=selected)
+        assert other[1] < low if wrong == "high" else other[0] > high
+
+
+def test_the_test_by_scores_has_the_rates_of_its_sum() -> None:
+    """Two steps, the target in one of them: P(score 1 + score 2 > c) by quadrature over the first."""
+    noise, q = 0.7, 0.4
+    mu = 1.0 / noise
+    for c in (-0.5, 0.3, 1.5):
+
+        def rate(first: float, second: float, c: float = c) -> float:
+            def inner(z: np.ndarray) -> np.ndarray:
+                left = c - np.log1p(q * np.expm1(mu * z - 0.5 * mu * mu))
+                ratio = np.maximum(np.expm1(left) / q + 1.0, 1e-300)
+                tail = ndtr(second - np.log(ratio) / mu - 0.5 * mu)
+                return tail * np.exp(-0.5 * (z - first) ** 2) / math.sqrt(2.0 * math.pi)
+
+            return integral(inner, -12.0, 14.0, 400)
+
+        fpr, tpr = rate(0.0, 0.0), rate(mu, 0.0)
+        assert rate(0.0, mu) == pytest.approx(tpr, rel=1e-4)
+
+        def known(shift: float, fpr: float = fpr) -> float:
+            return additive_test(shift, 2, 1, q).tpr_bounds(fpr)[0]
+
+        assert known(mu) == pytest.approx(tpr, rel=2e-4)
+        assert known(1.03 * mu) > 1.003 * tpr
+        assert known(0.97 * mu) < 0.997 * tpr
 
 
 def test_two_epochs_by_quadrature() -> None:

@@ -1,0 +1,168 @@
+"""Epochs in which each record takes part in several random steps of so many: blocks above, and a test by a sum of scores below."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mipsim.sums.lattice import Circle, Measure, Power
+from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import EPS
+from mipsim.tradeoff.compose import compose
+from mipsim.tradeoff.convex_hull import convex_hull
+from mipsim.tradeoff.epochs import random_allocation
+from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.step_laws import MixedGaussian
+
+_FAR = 38.0  # standard deviations of a step: what lies beyond has a mass below 1e-300
+_TAIL = 45.0  # what lies beyond a circle has at most e^-45
+_PLACES, _BLOCKS = 1 << 15, 1 << 12
+_SLOPES = 2.0 ** np.arange(-10.0, 14.0)
+_ODDS = 1.0, 1.0 / 4.0, 1.0 / 16.0  # times those of q: tests of rarer rates
+Masses = list[tuple[np.ndarray, int]]
+
+
+def several(sigma: float, steps: int, selected: int, epochs: int = 1) -> AbstractTradeOff:
+    """The curve of epochs in each of which the target takes part in `selected` of `steps` Gaussian releases, a uniform set; see `random_allocation`.
+
+    By its argument the pair is N(0, I) against the mean over all sets S of N(e_S / s, I), e_S with a 1 for each step of S.
+
+    *More.* Part the steps at random into `selected` blocks of equal sizes, or sizes that differ by 1, and choose a step in each: all sets are equally
+    likely. If the attacker is told the parts, he sees a random step in each of independent blocks, and no less than without (convexity).
+
+    *Less.* Given S the scores log(1 - q + q y) of the steps, y their density ratios, are independent, and the law of their sum is the same for all S. So FPR
+    and TPR of a test by the sum are tails of powers of two laws of a step. Of several q, which need not be the rate, the hull is taken.
+
+    Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", for the blocks; the test is ours.
+
+    >>> [round(end, 2) for end in several(1.0, 3, 2).epsilon_bounds(0.01)]  # 2.9976 by quadrature
+    [2.98, 3.23]
+    """
+    if selected == steps:
+        return GaussianTradeOff.of_squares([(GaussianTradeOff.of_noise(1.0, sigma), steps * epochs)])
+    size, larger = divmod(steps, selected)
+    blocks = [
+        GaussianTradeOff.of_noise(1.0, sigma) if terms == 1 else random_allocation(sigma, terms)
+        for terms in (size, size + 1)
+    ]
+    counts = [epochs * (selected - larger), epochs * larger]
+    used = [(block, count) for block, count in zip(blocks, counts, strict=True) if count]
+    more = compose(
+        *(block for block, _ in used),
+        copies=[count for _, count in used],
+        accuracy=5e-4,
+        epsilon_accuracy=2e-3,
+    )
+    odds, mu = selected / (steps - selected), 1.0 / sigma
+    shares = [odds * factor for factor in (math.exp(min(0.5 * mu * mu, 27.0)), *_ODDS)]
+    tests = [additive_test(mu, steps, selected, share / (1.0 + share)) for share in shares]
+    return BoundedTradeOff(
+        more, compose(convex_hull(*tests), copies=epochs, accuracy=1e-3, epsilon_accuracy=1e-2)
+    )
+
+
+class _Scores(MixedGaussian):
+    """A shift by mu, in cells of the score log(1 - q + q y), y the density ratio of the shift."""
+
+    def __init__(self, mu: float, q: float) -> None:
+        super().__init__(mu, 1.0, _FAR)
+        self.score = MixedGaussian(mu, q)
+
+    def outcome(self, loss: np.ndarray) -> np.ndarray:
+        return self.score.outcome(loss)
+
+
+def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTradeOff:
+    """A curve nowhere below that of the test by the sum of scores, FPR and FNR rounded up by all that the computation may have changed.
+
+    Scores are rounded to a lattice by their very definition: the laws of the sum have no other error than that of transforms.
+
+    >>> additive_test(1.0, 2, 1, 0.5).advantage() < random_allocation(1.0, 2).advantage()
+    True
+    """
+    law = _Scores(mu, q)
+    least, most = float(law.score.ends[0]), float(law.score.loss(np.array([mu + _FAR]))[0])
+    line = law.outline
+    scores = law.score.loss(line.losses / mu + 0.5 * mu)
+    coarse: list[Masses] = [
+        [(line.log_out, steps)],
+        [(line.log_out, steps - selected), (line.log_in, selected)],
+    ]
+    tilts = [(0, 0.0), (0, 1.0), (1, 0.0), (1, -1.0)]
+    windows = [_window(scores, coarse[side], tilt) for side, tilt in tilts]
+    low, high = min(ends[0] for ends in windows), max(ends[1] for ends in windows)
+    step = (high - low) / (_PLACES - 64)
+    # A score beyond the window is rounded to its end.
+    last = math.ceil((most - least) / step) + 1
+    nodes = np.append(np.arange(min(last, _PLACES)), last)
+    cells = law.cells(nodes, least, step)[0]
+    laws: list[Masses] = [
+        [(cells.log_out, steps)],
+        [(cells.log_out, steps - selected), (cells.log_in, selected)],
+    ]
+    offset = least + 0.5 * step
+    circle = Circle(math.floor((low - steps * offset) / step) - 32, _PLACES, _BLOCKS)
+    # Lower and upper bounds of P(sum >= threshold) and of P(sum < threshold), the better of both tilts.
+    off = 1.01 * steps * (cells.rounding + 8.0 * EPS)
+    known = [
+        _tails(laws[side], tilt, offset, step, circle, ends[2], off)
+        for (side, tilt), ends in zip(tilts, windows, strict=True)
+    ]
+    (fpr, tnr), (tpr, fnr) = (
+        (
+            np.fmin(*(k[0][1] for k in pair)) if side == 0 else np.fmax(*(k[0][0] for k in pair)),
+            np.fmax(*(k[1][0] for k in pair)) if side == 0 else np.fmin(*(k[1][1] for k in pair)),
+        )
+        for side, pair in enumerate((known[:2], known[2:]))
+    )
+    fpr, tnr = np.clip(np.minimum(fpr, 1.0 - tnr), 0.0, 1.0), np.clip(np.maximum(tnr, 1.0 - fpr), 0.0, 1.0)
+    fnr, tpr = np.clip(np.minimum(fnr, 1.0 - tpr), 0.0, 1.0), np.clip(np.maximum(tpr, 1.0 - fnr), 0.0, 1.0)
+    rows = ((fpr, 1.0, 0.0), (tnr, 0.0, 1.0), (fnr, 0.0, 1.0), (tpr, 1.0, 0.0))
+    corners = (np.concatenate([[first], row, [last]]) for row, first, last in rows)
+    return SampledTradeOff.from_points(*corners, slack=1e-13)
+
+
+def _window(scores: np.ndarray, masses: Masses, tilt: float) -> tuple[float, float, tuple[float, float]]:
+    """Where the tilted sum lies, about, and the shifts of tilt that show it."""
+
+    def log_moment(at: float) -> float:
+        return sum(count * float(np.logaddexp.reduce(logs + at * scores)) for logs, count in masses)
+
+    base, ends = log_moment(tilt), []
+    for sign in (-1.0, 1.0):
+        reach = [(log_moment(tilt + sign * s) - base + _TAIL) / s for s in _SLOPES.tolist()]
+        best = int(np.argmin(reach))
+        ends.append((sign * reach[best], float(_SLOPES[best])))
+    return ends[0][0], ends[1][0], (ends[0][1], ends[1][1])
+
+
+def _tails(
+    masses: Masses,
+    tilt: float,
+    offset: float,
+    step: float,
+    circle: Circle,
+    shifts: tuple[float, float],
+    off: float,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(Lower, upper) bounds of P(sum >= loss) and of P(sum < loss) at the blocks of a circle."""
+    terms = []
+    for logs, count in masses:
+        index = np.arange(logs.size)
+        logs = logs + tilt * (offset + step * index)
+        top = float(logs.max())
+        weights = np.exp(np.maximum(logs - top, -700.0))
+        total = float(weights.sum())
+        terms.append((Measure(index, weights / total, offset, step, tilt, top + math.log(total)), count))
+    power = Power(terms, circle, shifts)
+    scale = power.log_scale - tilt * power.centre
+    result = []
+    for value, error in power.tails(-tilt):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            low = np.exp(np.log(np.maximum(value - error, 0.0)) + scale) * (1.0 - off)
+            high = np.exp(np.log(value + error) + scale) * (1.0 + off) + 1e-290
+        result.append((np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0, posinf=1.0)))
+    return result
