@@ -15,7 +15,7 @@ from mipsim.referee.defect import Defect
 from mipsim.referee.judging.point import controlled, judge_point
 from mipsim.referee.judging.prepared import Share, limit_sizes, prepare
 from mipsim.referee.result import PointResult
-from mipsim.referee.statement import READING, inner
+from mipsim.referee.statement import READING
 from mipsim.referee.values import Number, Samplers, Value
 
 
@@ -343,7 +343,7 @@ def _seen(statement: Statement, at: Mapping[str, Any], sized: Mapping[str, Any])
     Of a limit they are seen where the sizes of the point `sized` begin, so that a parameter which only moves the first size changes
     nothing. The claim is seen at its largest size too: at the first size a whole number of coordinates hides what moves it.
     """
-    kind = inner(statement.kind)
+    kind = statement.kind
     try:
         if not isinstance(kind, Limit):
             point = prepare(statement, at)
