@@ -70,7 +70,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
     - condition: of the judged points that satisfy a condition some are confirmed and none is refuted. The condition is
       `restored_by` of the statement, or else the domain and `where` of a correction with the same claim, truth and kind. That sizes grow
       is a condition too: of an equality or a bound whose correction is a limit, or whose `restored_by` names that limit.
-    - formula: nothing of this restores it.
+    - formula: nothing of this restores it; it may hold in special cases.
 
     `outcome`: what judging or hunting returned; `correction`: the corrected statement, if there is any.
     """
@@ -113,7 +113,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
             and correction.kind.bound <= isinstance(statement.kind, Bound)
         ):
             return Diagnosis(Defect.CONDITION, f"It holds as {correction.kind.grows} grows")
-    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it")
+    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it in general")
 
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:

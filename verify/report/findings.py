@@ -88,7 +88,24 @@ def standing(outcome: Outcome) -> str:
     lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
     if statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
-    return "\n".join([*lines, f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""])
+    return "\n".join(
+        [
+            *lines,
+            *_around(statement),
+            f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(),
+            "",
+        ]
+    )
+
+
+def _around(statement: Statement) -> list[str]:
+    """What of its quotation is not judged here, and what else its source says of it."""
+    lines = []
+    for words, reason in statement.not_judged.items():
+        lines += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
+    for quote in statement.restricted_by:
+        lines += ["Elsewhere in the same source:", "", _quoted(quote), ""]
+    return lines
 
 
 def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str) -> str:
@@ -117,10 +134,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.{own}", ""]
     lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
-    for words, reason in statement.not_judged.items():
-        judged += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
-    for quote in statement.restricted_by:
-        judged += ["Elsewhere in the same source:", "", _quoted(quote), ""]
+    judged += _around(statement)
     for names, how in (
         ([name for name in statement.uses if name not in statement.unreached], "as printed"),
         (list(statement.unreached), "whose defect does not reach it"),

@@ -294,7 +294,7 @@ SUBSAMPLE_THRESHOLD = Statement(
     name="azize-thm-4.2-threshold", formula=r"\tau_\alpha = -\frac{\rho m^*}{2} + \sqrt{\rho m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
-    fails="The likelihood ratio of a sub-sample is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test accuses whatever is released.",
+    fails="The likelihood ratio of a sub-sample is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test takes the target for a member whatever is released.",
     instead="the threshold of the mixture",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}

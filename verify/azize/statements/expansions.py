@@ -57,7 +57,7 @@ C8 = Statement(
         "log(d_{n-1}(delta_in)/d_n(delta_out)) = (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(n sigma)) R_n + o_p(1/n), with the skewness "
         "lambda_3 and R_n = delta_out^2 + delta_out delta_in + delta_in^2 - 3:"
     ),
-    fails=r"The Edgeworth term of the skewness is $\lambda_3 / 6$: equation 16 has the right $h_2$, but in $h_1$ leaves out the 6. Lemma C.9 and theorem 3.1 do not feel it, as the term has the mean o(1/n) and its sum over the coordinates vanishes.",
+    fails=r"The Edgeworth term of the skewness is $\lambda_3 / 6$: equation 16 has the right $h_2$, but in $h_1$ leaves out the 6. Lemma C.9 and theorem 3.1 do not feel it, as the term has the mean o(1/n) and its sum over the coordinates vanishes. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=rf.Limit("n", sizes=SIZES, tolerance=0.02, unit="n x error", rate=lambda **at: rate(1.0, **at)),
     domain=_DOMAIN,
@@ -106,7 +106,7 @@ C11 = Statement(
         "With k = rho n rows log((1 - rho) + rho sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)) = W + o_p(1/n), W = (rho/2)(delta_out^2 - delta_in^2) + rho "
         "(lambda_3 (mu - z)/(k sigma)) R_k + rho/(2k) + (rho (1 - rho)/8)(delta_out^2 - delta_in^2)^2:"
     ),
-    fails="It has the skewness of lemma C.8 without its factor of 1/6, so that the remainder is of order 1/n itself. The sum over the coordinates, which is what the paper uses, does not feel it.",
+    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, so that the remainder is of order 1/n itself. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=C8.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},

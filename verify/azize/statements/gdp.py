@@ -15,6 +15,7 @@ from verify.azize.checks.second_routes import by_release
 from verify.azize.laws.mean_families import MeanProblem, leakage
 from verify.azize.statements.conditions import MEAN
 from verify.azize.statements.mean import (
+    BY_DENSITY,
     DOMAIN,
     EVEN,
     EXPENSIVE,
@@ -26,7 +27,6 @@ from verify.azize.statements.mean import (
     PARITIES,
     POINTS,
     POWER,
-    RESTRICTED,
     corrected,
     law,
     least_number,
@@ -99,7 +99,7 @@ AUDIT = Statement(
     ],
     control=rf.Control(dict(PAPER[2].at) | {"epsilon": 0.5, "direction": _WAYS[0]}, 0.05),
     quote=QUOTE,
-    restricted_by=RESTRICTED,
+    restricted_by=BY_DENSITY,
     second_route=POWER.second_route,
     samples=NOT_SAMPLED,
     expensive=EXPENSIVE,

@@ -39,7 +39,7 @@ YEOM = Statement(
     name="field-yeom",
     formula=r"\mathrm{Adv} \le e^\varepsilon - 1",
     says="Under $\\varepsilon$-DP the membership advantage is at most $e^\\varepsilon - 1$.",
-    source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1, as reported",
+    source="Yeom, Giacomelli, Fredrikson, Jha (2018), theorem 1, as others report it; the paper itself was not read",
     kind=Bound(unit="advantage"),
     domain={"epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon")},
     # Above 1 it says nothing of an advantage; e^800 is no float64.
@@ -59,7 +59,7 @@ HUMPHRIES = Statement(
     "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, which randomised response attains where the target and the record in its place are two fixed "
     "records. (Where both have the same distribution it is not attained: at $\\delta = 0$ the advantage is at most $\\tanh(\\varepsilon/4)$.)",
-    source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4, as reported",
+    source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4, as others report it; the paper itself was not read",
     kind=Equality(unit="advantage"),
     domain={
         "epsilon": Real(1e-3, math.inf, log=True, hunt_to=20.0, meaning="epsilon"),

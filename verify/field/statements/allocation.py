@@ -227,9 +227,9 @@ _BLOCKS = Quote(
 )
 BLOCKS = Statement(
     name="field-allocation-blocks",
-    says="$k$ of $t$ random steps leak at most what $k$ blocks of about $t/k$ steps do, with a random step in each. Judged for 2 of 3, whose "
-    "blocks are a step and two steps, and a record that adds 1.",
-    source="Feldman and Shenfeld (2026), PLD_accounting 2.0, DOMINATES; README and overview were at hand",
+    says="2 of 3 random steps leak at most what two blocks do, a step and a random step of two, for a record that adds 1: the case that is judged of $k$ of $t$ "
+    "random steps and $k$ blocks of about $t/k$ steps, with a random step in each.",
+    source="Feldman and Shenfeld (2025), arXiv 2502.08202, of which the abstract was at hand, and PLD_accounting 2.0, DOMINATES, by the same authors, of which README and overview were",
     kind=Ordering(unit="epsilon"),
     domain=_TWO,
     claimed=lambda sigma, log10_delta: epsilon_of_blocks(sigma, 10.0**log10_delta),
@@ -245,8 +245,7 @@ BLOCKS = Statement(
 )
 BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
-    says="The lower end of the blocks' $\\varepsilon$ is a lower bound for $k$ of $t$ random steps. Judged for 1 of 3, which is its "
-    "own block, and 2 of 3.",
+    says="The lower end of the blocks' $\\varepsilon$ is a lower bound for 2 of 3 random steps, and for 1 of 3, which is its own block: the cases that are judged of $k$ of $t$.",
     fails="For a single step blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. (A bound of the blocks' own composition is another claim, and not judged here.)",
     instead="a single step (k = 1); else an upper bound",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",

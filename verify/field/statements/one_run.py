@@ -20,7 +20,7 @@ ONE_RUN = Statement(
     name="field-one-run",
     says="The lower bounds on $\\varepsilon$ of audits in a single run are above the truth with probability at most the significance level: "
     "judged for Gaussian mechanisms, whose canaries do not disturb each other.",
-    source="Steinke, Nasr, Jagielski (2023), theorem 5.2; Mahloujifar, Melis, Chaudhuri (2025), as reported",
+    source="Steinke, Nasr, Jagielski (2023), theorem 5.2; Mahloujifar, Melis, Chaudhuri (2025), as others report them; the papers themselves were not read",
     kind=Bound(unit="probability"),
     domain={
         "mu": Real(0.1, 5.0, log=True, meaning="mu of the Gaussian mechanism"),

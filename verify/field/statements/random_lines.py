@@ -127,7 +127,7 @@ DISCRETE_TAIL = Statement(
     formula=r"P[N_{\mathbb{Z}}(0, \sigma^2) \ge m] \le P[N(0, \sigma^2) \ge m - 1]",
     says="The discrete Gaussian $N_{\\mathbb Z}(0, \\sigma^2)$ reaches a whole number $m \\ge 1$ with at most the probability that "
     "$N(0, \\sigma^2)$ reaches $m - 1$.",
-    source="Canonne, Kamath and Steinke (2020), on utility; as reported: its abstract was at hand, not the proposition's own page",
+    source="Canonne, Kamath and Steinke (2020), on utility, as others report it; its abstract was at hand, not the proposition's own page",
     kind=Bound(unit="log10 probability"),
     domain={
         "sigma": Real(0.05, math.inf, log=True, hunt_to=100.0, meaning="sigma"),

@@ -160,7 +160,7 @@ BOUNDED_RANGE = Statement(
     formula=r"\eta\text{-bounded range} \Rightarrow \frac{\eta^2}{8}\text{-zCDP}",
     says="An $\\eta$-bounded range private mechanism is $\\eta^2/8$-concentrated differentially private: $D_a \\le a \\eta^2/8$ at every order $a > 1$. "
     "Judged for the pairs with two outputs, which are the worst (Dong, Durfee and Rogers 2020).",
-    source="Cesar and Rogers (2021); Steinke (2021), differentialprivacy.org, theorem 5, as reported",
+    source="Cesar and Rogers (2021), as Steinke (2021), differentialprivacy.org, theorem 5, has it; the post was at hand, not the paper",
     kind=Bound(unit="D_a / a"),
     domain={
         "eta": Real(0.01, 20.0, log=True, meaning="eta, the length of the range of losses"),
@@ -225,7 +225,7 @@ PURE = Statement(
     formula=r"\hat\varepsilon(a) = \varepsilon - \frac{1}{a - 1} \log \frac{1 + e^{-\varepsilon}}{1 + e^{-(2 a - 1) \varepsilon}}",
     says="An $\\varepsilon$-DP algorithm has at order $a > 1$ a Renyi divergence of at most $\\varepsilon - \\frac{1}{a-1} "
     "\\log\\frac{1 + e^{-\\varepsilon}}{1 + e^{-(2a-1)\\varepsilon}}$. Judged for random finite laws, and randomised response, which attains it.",
-    source="Steinke (2024), differentialprivacy.org, 'Tight RDP & zCDP Bounds from Pure DP', theorem 4",
+    source="Steinke (2024), differentialprivacy.org, 'Tight RDP & zCDP Bounds from Pure DP', theorem 4; the post was at hand",
     kind=Bound(unit="Renyi divergence"),
     domain={
         "epsilon": Real(0.01, 10.0, log=True, meaning="epsilon"),
@@ -277,7 +277,7 @@ LAPLACE = Statement(
     formula=r"\rho = \varepsilon + e^{-\varepsilon} - 1",
     says="The $\\varepsilon$-DP Laplace mechanism is $(\\varepsilon + e^{-\\varepsilon} - 1)$-zCDP: $D_a \\le a \\rho$ at every order $a > 1$. That no less "
     "does is its divergence as $a \\to 1$.",
-    source="Harrison and Manurangsi (2026), arXiv 2510.25746, abstract",
+    source="Harrison and Manurangsi (2026), arXiv 2510.25746, whose abstract alone was at hand",
     kind=Bound(unit="D_a / a"),
     domain={
         "epsilon": Real(0.001, 50.0, log=True, meaning="epsilon"),
@@ -365,7 +365,7 @@ PERMUTE_BOUND = Statement(
     formula=r"\delta(e) \le 1 - e^{(e - \varepsilon) / 2}",
     says="Of any two neighbours, permute-and-flip has at most the privacy loss of the Laplace mechanism of scale $1/\\varepsilon$. (Most have less, and only "
     "those whose candidates change places reach it, each pair at a single $e$.)",
-    source="google/differential-privacy, dp_accounting, PermuteAndFlipDpEvent",
+    source="google/differential-privacy, dp_accounting, PermuteAndFlipDpEvent: its words in the code, which name no proof",
     kind=Bound(unit="delta"),
     domain={
         "epsilon": Real(0.1, 8.0, log=True, meaning="epsilon of the mechanism"),

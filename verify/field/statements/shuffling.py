@@ -11,7 +11,7 @@ SHUFFLING = Statement(
     says="Shuffled reports of $n$ users, each $\\varepsilon_0$-DP with $\\varepsilon_0 \\le \\log(n / (16 \\log(2/\\delta)))$, are "
     "$(\\varepsilon, \\delta)$-DP with $\\varepsilon = \\log(1 + \\frac{e^{\\varepsilon_0} - 1}{e^{\\varepsilon_0} + 1}"
     "(8 \\sqrt{e^{\\varepsilon_0} \\log(4/\\delta) / n} + 8 e^{\\varepsilon_0} / n))$.",
-    source="Feldman, McMillan, Talwar (2021), theorem 3.1, as reported",
+    source="Feldman, McMillan, Talwar (2021), theorem 3.1, as others report it; the paper itself was not read",
     kind=Bound(unit="log10 delta"),
     domain={
         "n": Whole(20, math.inf, log=True, hunt_to=5000, meaning="users"),
