@@ -124,7 +124,7 @@ PRINTED = Statement(
     uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
-    fails=r"$\hat C_0$ is not centred, and so holds the mean gradient too: a candidate along the mean is scored too low, unless the mean is small. And with fewer references than coordinates it has no inverse. At the real records that are judged it picks the easiest of five on diabetes and not on digits.",
+    fails=r"$\hat C_0$ is not centred, and so holds the mean gradient too: what of a candidate's score lies along the mean is left out, unless the mean is small. That is a single direction of d, which matters for few candidates in many dimensions. With fewer references than coordinates $\hat C_0$ has no inverse. At the real records that are judged it picks the easiest of five on diabetes and not on digits.",
     instead="centred, references beyond d",
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={

@@ -51,6 +51,7 @@ _BASE = [
     for law in _LAWS
     for keep in (0.8, 0.9, 0.99)
 ]
+_LAYER = {"reading": EACH, "keep": 0.9, "data": "gamma"} | _REST | {"shape": 1.0}
 _EDGE = {"reading": AVERAGE, "data": "uniform", "keep": 0.99} | _REST
 ONION = rf.Quote(
     "Removing a layer of outliers is equivalent to sampling from a new data-generating distribution, with a smaller variance. In this new "
@@ -62,7 +63,7 @@ PRINTED = Statement(
     name="azize-onion",
     uses=("azize-thm-3.1-power",),
     says="Removing the outliers raises m* of the points that remain.",
-    fails="Removing outliers moves the mean and shrinks the variance, and a point near the new mean loses leakage, while the average gains.",
+    fails="On average the points that remain gain leakage. Not each does: removing outliers moves the mean too, and a point near the new mean loses.",
     instead="on average",
     source="Azize & Basu, section 3",
     kind=rf.Ordering(unit="t^2"),
@@ -85,7 +86,7 @@ PRINTED = Statement(
     claimed=lambda **at: rf.Number(scores(**at)[1]),
     truth=lambda **at: rf.Number(scores(**at)[0], route="exact law", detail=scores(**at)[2]),
     points=[
-        *_BASE,
+        *(rf.Point(at, setting="lead" if at == _LAYER else "") for at in _BASE),
         # From hunts.
         _REST | {"reading": EACH, "data": "gamma", "shape": 1.0, "keep": 0.5},
     ],

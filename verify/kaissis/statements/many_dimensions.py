@@ -129,7 +129,7 @@ THEOREM_3 = Statement(
     uses=("kaissis-lemma-8",),
     says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do; where N alone grows mu2 is held, or falls and L = c N^(2q).",
-    fails="Steps alone do not make the norm of the noise normal: that takes many dimensions, and in few the limit is another curve, as in a single dimension at 100 steps of $\\mu_2 = 1/5$, that of figure 2a. At the 300 dimensions of figure 2a equation 7 matches.",
+    fails=r"In many dimensions it stands, and where $\mu_2$ is held as N grows both sides tend to 0. Else steps alone do not make the norm of the noise normal, and in few dimensions the limit is another curve: so in a single dimension at 100 steps of $\mu_2 = 1/5$, that of figure 2a, at whose 300 dimensions equation 7 matches.",
     instead=r"as d grows, L at most of order $\sqrt d$",
     kind=rf.Limit("size", sizes=sizes, ceiling=held, tolerance=0.02, unit=CURVE_UNIT),
     domain={

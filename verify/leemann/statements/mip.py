@@ -193,7 +193,7 @@ def beyond_dp(mechanism: str, skew: float, draw: int) -> rf.Number:
 STRICTLY = Statement(
     name="leemann-strictly-stronger",
     says="f-DP of replaced records implies f-MIP, and is strictly stronger: the f for which an algorithm is f-MIP need not be a guarantee of DP. Judged "
-    "for random mechanisms, each of which is f-MIP with an f that is its curve of DP at least, and above it somewhere.",
+    "for random mechanisms, each of which is f-MIP with an f that is nowhere below its curve of DP, and above it somewhere.",
     source="Leemann et al., section 4.3",
     kind=rf.Bound(unit="FNR"),
     domain=_MECHANISMS,

@@ -377,7 +377,7 @@ COROLLARY_5_1 = Statement(
     name="leemann-cor-5.1", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
-    fails="With the K of theorem 5.1, not centred, a fixed target with the gradient 0 has K = 0, though it is as far from the mean as others: the promise is then nothing, and the leakage is not. For targets sampled from D it holds.",
+    fails="For targets sampled from D it holds. With the K of theorem 5.1, not centred, a fixed target with the gradient 0 has K = 0, though it is as far from the mean as others: the promise is then nothing, and the leakage is not.",
     instead=r"K of $\theta' - \mu$",
     uses=("leemann-thm-5.1",),
     kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
