@@ -20,6 +20,7 @@ from mipsim.bands import (
     CountedRates,
     CurveBand,
     EmpiricalTradeOff,
+    approximate_dp,
     compare_curves,
     duembgen_wellner,
     family_bound,
@@ -69,7 +70,11 @@ def band_of_a_gaussian(rng: Rng) -> Any:
     counts = sampled_counts(rng, *rates, 2000)
     band, careless = CurveBand.from_counts(*counts, RISK), CurveBand.from_counts(*counts, 12 * RISK)
     (low, high), values, advantage = band.at(GRID), truth.beta(GRID), truth.advantage()
-    (a, b), (u, v), epsilon = band.advantage_interval(), band.auc_interval(), band.epsilon_lower(1e-3)
+    (a, b), (u, v), epsilon = (
+        band.advantage_interval(),
+        band.auc_interval(),
+        approximate_dp(1e-3).least(band.alpha_high, band.beta_high),
+    )
 
     def leaves(item: CurveBand) -> bool:
         alpha, beta = rates
@@ -84,7 +89,7 @@ def band_of_a_gaussian(rng: Rng) -> Any:
             ((low > values) | (values > high)).any(),
             not a <= advantage <= b,
             not u <= ndtr(1.0 / 2**0.5) <= v,
-            band.mu_lower() > 1.0,
+            gdp().least(band.alpha_high, band.beta_high) > 1.0,
             epsilon > 0 and float(truth.delta(epsilon)) < 1e-3,
         ],
         leaves(careless),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from mipsim._validation import class_counts, number, real_array
 from mipsim.bands.counted_rates import CountedRates
-from mipsim.tradeoff.base import AbstractTradeOff
 
 _LEAST = float(np.finfo(np.float64).tiny)
 
@@ -168,38 +165,3 @@ class CurveBand:
 
         least, most = numbers(self.alpha_high, self.beta_high), numbers(self.alpha_low, self.beta_low)
         return (least[0], most[0]), (least[1], most[1])
-
-    def mu_lower(self) -> float:
-        """A lower bound of mu: max Phi^-1(1 - alpha_high) - Phi^-1(beta_high), at least 0.
-
-        The mechanism is not mu'-GDP for any mu' below it, whatever the optimal attack.
-        """
-        usable = (self.alpha_high < 1.0) & (self.beta_high < 1.0)
-        reach = -ndtri(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
-        return max(0.0, float(reach.max(initial=0.0)))
-
-    def gap_lower(self, claim: AbstractTradeOff) -> float:
-        """A lower bound of how far the curve passes below a claimed curve: max Phi^-1(f(alpha_high)) - Phi^-1(beta_high), at least 0."""
-        usable = self.beta_high < 1.0
-        reach = claim.probit_beta(self.alpha_high[usable]) - ndtri(self.beta_high[usable])
-        return max(0.0, float(reach.max(initial=0.0)))
-
-    def epsilon_lower(self, delta: float) -> float:
-        """A lower bound of epsilon at this delta in [0, 1], with either world as the null.
-
-        max over k of log((1 - delta - beta_high) / alpha_high) and log((1 - delta - alpha_high) / beta_high),
-        at least 0.
-        """
-        slack = 1.0 - number("delta", delta, 0.0, 1.0)
-        best = 0.0
-        for item, other in ((self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)):
-            power = slack - other
-            if (some := power > 0.0).any():
-                best = max(best, math.log(float((power[some] / item[some]).max())))
-        return best
-
-    def delta_lower(self, epsilon: float) -> float:
-        """A lower bound of delta at this epsilon in [0, 700], with either world as the null: max of 1 - beta_high - e^epsilon alpha_high."""
-        ratio = math.exp(number("epsilon", epsilon, 0.0, 700.0))
-        pairs = (self.alpha_high, self.beta_high), (self.beta_high, self.alpha_high)
-        return max(0.0, *(float((1.0 - other - ratio * item).max()) for item, other in pairs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, overload
@@ -451,7 +450,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
 
     def advantage_lower_bound(self) -> float:
         """A one-sided lower bound of the attack's largest TPR - FPR, >= 0; some test has at least this advantage."""
-        return self._lower_bound(total_variation(), lambda band: band.advantage_interval()[0])
+        return self._lower_bound(total_variation())
 
     def mu_lower_bound(self) -> float:
         """The mechanism is not mu-GDP for any mu below this, >= 0; one-sided, for every law of the scores.
@@ -471,7 +470,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     @cached_property
     def _mu_lower_bound(self) -> float:
         if self.free_thresholds:
-            return self._lower_bound(gdp(), CurveBand.mu_lower)
+            return self._lower_bound(gdp())
         blind = GaussianTradeOff(0.0)
         if self._mixed is not None:
             return max(0.0, float(anytime_bounds(*self._mixed, blind, 1.0 - self.confidence)[0].max()))
@@ -486,7 +485,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             >>> round(curve.epsilon_lower_bound(1e-5), 2)  # log 9 = 2.197 for ever more games
             2.1
         """
-        return self._lower_bound(approximate_dp(delta), lambda band: band.epsilon_lower(delta))
+        return self._lower_bound(approximate_dp(delta))
 
     def delta_lower_bound(self, epsilon: float) -> float:
         """The mechanism is not (epsilon, delta)-DP for any delta below this, >= 0; `epsilon` in [0, 700]; one-sided.
@@ -496,7 +495,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             >>> round(curve.delta_lower_bound(1.0), 2)  # 0.9 - e 0.1 = 0.628 for ever more games
             0.59
         """
-        return self._lower_bound(delta_at(epsilon), lambda band: band.delta_lower(epsilon))
+        return self._lower_bound(delta_at(epsilon))
 
     def tpr_lower_bound(self, fpr: float) -> float:
         """The attack has at least this TPR at an FPR of `fpr` in (0, 1), equal scores by lot as in the `band`; one-sided, >= 0.
@@ -536,17 +535,17 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     def gap_lower_bound(self, claim: AbstractTradeOff) -> float:
         """How far below `claim` the curve passes at least, in probits, >= 0; one-sided. Above 0 the claim is no bound on power."""
         check_claim("claim", claim)
-        return self._lower_bound(probit_gap(claim), lambda band: band.gap_lower(claim))
+        return self._lower_bound(probit_gap(claim))
 
     def eta_lower_bound(self) -> float:
         """Some test guesses the world right with probability at least 1/2 + this; one-sided."""
         return 0.5 * self.advantage_lower_bound()
 
-    def _lower_bound(self, family: Family, from_band: Callable[[CurveBand], float]) -> float:
+    def _lower_bound(self, family: Family) -> float:
         """Calibrated over all thresholds where they are free and a simulation can do it, else from the one-sided band."""
         risk = 1.0 - self.confidence
         if not self.free_thresholds or risk < 0.999 * LEAST_RISK:
-            return from_band(self._upper_band)
+            return family.least(self._upper_band.alpha_high, self._upper_band.beta_high)
         return family_lower_bound(*self._counts, family, risk)
 
     @cached_property

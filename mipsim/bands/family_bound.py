@@ -57,6 +57,17 @@ class Family:
     # what was computed already: equal counts in other scores have the same bound
     bounds: dict[tuple[object, ...], float] = field(default_factory=dict, compare=False, repr=False)
 
+    def least(self, alpha: np.ndarray, beta: np.ndarray) -> float:
+        """The largest theta of tests with at most these rates, shape (K,) each, and at least 0: no smaller theta bounds them all.
+
+        Examples:
+            >>> round(gdp().least(np.array([0.5, 0.1]), np.array([0.4, 0.3])), 3)
+            1.806
+        """
+        with np.errstate(invalid="ignore"):
+            reach = [in_alpha(alpha) + in_beta(beta) for in_alpha, in_beta in self.forms]
+        return max(0.0, float(np.fmax.reduce(reach, axis=None, initial=0.0)))
+
 
 @cache
 def gdp() -> Family:

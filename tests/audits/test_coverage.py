@@ -66,9 +66,8 @@ def rivals(out: np.ndarray, inside: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def band_bound(name: str, band: CurveBand) -> float:
-    if name == "mu":
-        return band.mu_lower()
-    return band.epsilon_lower(DELTA) if name == "epsilon" else band.advantage_interval()[0]
+    family = {"mu": gdp(), "epsilon": approximate_dp(DELTA)}.get(name, total_variation())
+    return family.least(band.alpha_high, band.beta_high)
 
 
 def played(n: int, mu: float, run: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mipsim.bands import CurveBand
+from mipsim.bands import CurveBand, approximate_dp, gdp
 
 
 def test_the_steps_are_those_of_the_definition() -> None:
@@ -28,8 +28,8 @@ def test_counts_at_the_ends(x: list[int], y: list[int]) -> None:
     band = CurveBand.from_counts(x, 10, y, 10, 1e-3)
     low, high = band.at([0.0, 0.5, 1.0])
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
-    assert np.isfinite([*band.advantage_interval(), *band.auc_interval(), band.mu_lower()]).all()
-    assert band.epsilon_lower(0.0) >= 0
+    mu, epsilon = (family.least(band.alpha_high, band.beta_high) for family in (gdp(), approximate_dp(0.0)))
+    assert np.isfinite([*band.advantage_interval(), *band.auc_interval(), mu, epsilon]).all()
 
 
 @pytest.mark.parametrize("single", [None, np.array([False, True, False, False, True, False])])
