@@ -8,7 +8,13 @@ import numpy as np
 from figures import style, write
 from figures.study_counts import Request
 from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    FoldedLaplaceTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    MixtureTradeOff,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,11 +79,11 @@ def draw(request: Request) -> tuple[Path, ...]:
 def curves(noise: str, mu: float) -> tuple[AbstractTradeOff, AbstractTradeOff]:
     """(j of the relaxed threat model, f of the DPTM)."""
     if noise == "Laplace":
-        return kaissis.laplace_tradeoff(mu), kaissis.laplace_dptm(mu)
-    j, f = kaissis.FoldedGaussianTradeOff(mu), kaissis.gaussian_dptm(mu)
+        return FoldedLaplaceTradeOff(mu), LaplaceTradeOff(mu)
+    j, f = kaissis.FoldedGaussianTradeOff(mu), GaussianTradeOff(mu)
     if noise == "Gaussian":
         return j, f
-    return kaissis.sampled_tradeoff(j, RATE), kaissis.symmetrised(kaissis.sampled_tradeoff(f, RATE))
+    return MixtureTradeOff(j, RATE), kaissis.symmetrised(MixtureTradeOff(f, RATE))
 
 
 def _panel(axes: "Axes", tag: str, noise: str, mu: float) -> list[write.Row]:
@@ -109,7 +115,7 @@ def _dimensions(axes: "Axes", tag: str, mu: float) -> list[write.Row]:
         values = kaissis.gaussian_tradeoff(mu, d).beta(GRID)
         axes.plot(GRID, values, color=colour, label="$j$" if d == 1 else rf"$j$, $d = {d}$")
         rows += [(tag, "Gaussian", mu, d, "j", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
-    values = kaissis.gaussian_dptm(mu).beta(GRID)
+    values = GaussianTradeOff(mu).beta(GRID)
     axes.plot(GRID, values, color=KNOWN, linestyle=style.DASH_DOT, label="$f$")
     rows += [(tag, "Gaussian", mu, 0, "f", float(a), float(b)) for a, b in zip(GRID, values, strict=True)]
     style.letter(axes, tag, rf"Gaussian, $\mu = {mu:g}$")

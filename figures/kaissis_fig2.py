@@ -8,6 +8,7 @@ import numpy as np
 from figures import style, write
 from figures.study_counts import Request
 from mipsim.theory import kaissis
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def _limit(axes: "Axes") -> list[write.Row]:
         ("j", r"$j$", j.beta(GRID), RELAXED, "-", 2.2),
         ("jinv", r"$j^{-1}$", j.inverse().beta(GRID), BACK, "-", 1.1),
         ("theorem 3", "theorem 3", kaissis.limit_beta(GRID, DIMENSION, total), LIMIT, (0, (1, 1.2)), 1.1),
-        ("f", r"$f$ (DPTM)", kaissis.gaussian_dptm(total**0.5).beta(GRID), KNOWN, style.DASH_DOT, 1.1),
+        ("f", r"$f$ (DPTM)", GaussianTradeOff(total**0.5).beta(GRID), KNOWN, style.DASH_DOT, 1.1),
     )
     axes.plot([0, 1], [1, 0], color=style.FAINT, linewidth=0.5, label="guessing")
     rows: list[write.Row] = []
@@ -70,14 +71,11 @@ def _gap(rows: list[write.Row], curve: str) -> float:
 def _power(axes: "Axes", tag: str, rate: float) -> list[write.Row]:
     rows: list[write.Row] = []
     models = (
-        ("DPTM", kaissis.gaussian_dptm, KNOWN, style.DASH_DOT),
+        ("DPTM", GaussianTradeOff, KNOWN, style.DASH_DOT),
         ("relaxed", kaissis.FoldedGaussianTradeOff, RELAXED, "-"),
     )
     for key, curve, colour, dashes in models:
-        power = [
-            float(kaissis.symmetrised(kaissis.sampled_tradeoff(curve(mu), rate)).tpr_at(ALPHA))
-            for mu in RATIOS
-        ]
+        power = [float(kaissis.symmetrised(MixtureTradeOff(curve(mu), rate)).tpr_at(ALPHA)) for mu in RATIOS]
         label = key if key == "DPTM" else "relaxed threat model"
         axes.plot(RATIOS, power, color=colour, linestyle=dashes, label=label)
         rows += [(tag, key, float(x), y) for x, y in zip(RATIOS, power, strict=True)]

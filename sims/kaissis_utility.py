@@ -92,7 +92,7 @@ def relaxed_curve(noise_multiplier: float, sampling_rate: float, steps: int) -> 
     Source: Kaissis et al. (2023), corollary 1, lemma 9 and section 4; Dong, Roth & Su (2022), definition 3.1.
 
     >>> from mipsim.theory import kaissis
-    >>> exact = kaissis.sampled_tradeoff(kaissis.FoldedGaussianTradeOff(0.5), 0.3)
+    >>> exact = MixtureTradeOff(kaissis.FoldedGaussianTradeOff(0.5), 0.3)
     >>> bool(abs(relaxed_curve(2.0, 0.3, 1).beta(0.05) - exact.beta(0.05)) < 1e-6)
     True
     """

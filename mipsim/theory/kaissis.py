@@ -4,6 +4,9 @@ The attacker knows q(D), the noise and the sensitivity Delta, not q(D'): H0 is t
 Delta to an unknown side, and the statistic is the magnitude. mu is the sensitivity in units of the noise, Delta_1/b
 (Laplace) or Delta_2/sigma (Gaussian), a number without unit. j is the curve of H0 against H1, its inverse that of H1
 against H0, and J = Symm(j, jinv). "DPTM" is the attacker who knows q(D') as well.
+
+Further formulas are curves of the library: j of the Laplace mechanism (theorem 1) is `FoldedLaplaceTradeOff(mu)`, what the DPTM knows
+`GaussianTradeOff(mu)` and `LaplaceTradeOff(mu)`, and j_p of lemma 9 `MixtureTradeOff(j, p)`.
 """
 
 import math
@@ -15,30 +18,11 @@ from mipsim._validation import member, number
 from mipsim.special.ranges import MOST_NONCENTRALITY
 from mipsim.tradeoff import (
     AbstractTradeOff,
-    FoldedLaplaceTradeOff,
-    GaussianTradeOff,
-    LaplaceTradeOff,
-    MixtureTradeOff,
     NoncentralChiSquareTradeOff,
     SampledTradeOff,
 )
 from mipsim.tradeoff.base import KNOWN, rates, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, probit_of_log
-
-
-def laplace_tradeoff(mu: float) -> FoldedLaplaceTradeOff:
-    """The curve j of the Laplace mechanism, mu = Delta_1 / b in [0, 700]; `.inverse()` is jinv, `.symmetrized()` is J.
-
-    j(a) = 1 - a cosh(mu) for a <= e^-mu, e^-mu sinh(-ln a) above.
-
-    Source: Kaissis et al. (2023), theorem 1.
-
-    Examples:
-        >>> j = laplace_tradeoff(1.0)
-        >>> [round(float(f.beta(0.1)), 4) for f in (j, j.inverse(), j.symmetrized(), laplace_dptm(1.0))]
-        [0.8457, 0.7645, 0.7645, 0.7282]
-    """
-    return FoldedLaplaceTradeOff(mu)
 
 
 def gaussian_tradeoff(mu: float, d: float = 1) -> NoncentralChiSquareTradeOff:
@@ -162,42 +146,6 @@ def _below_chords(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         gap = dx / (1.0 / before + 1.0 / after)
         share = np.clip(np.nan_to_num(1.0 / (1.0 + before / after), nan=0.5), 0.0, 1.0)
     return x[:-1] + share * dx, np.fmin(gap, np.abs(dy))
-
-
-def sampled_tradeoff(j: AbstractTradeOff, sampling_rate: float) -> MixtureTradeOff:
-    """j_p of lemma 9, p j(a) + (1 - p)(1 - a), where the record takes part with probability p = `sampling_rate` in [0, 1].
-
-    Source: Kaissis et al. (2023), lemma 9.
-
-    Examples:
-        >>> round(float(sampled_tradeoff(gaussian_tradeoff(2.0), 0.3).beta(0.05)), 4)  # 0.3 * 0.484 + 0.7 * 0.95
-        0.8102
-    """
-    return MixtureTradeOff(member("j", j, AbstractTradeOff, KNOWN), sampling_rate)
-
-
-def gaussian_dptm(mu: float) -> GaussianTradeOff:
-    """The curve g_mu of the attacker who knows q(D'), for every d.
-
-    Source: Dong, Roth & Su (2022), theorem 1.
-
-    Examples:
-        >>> round(float(gaussian_dptm(2.0).beta(0.05)), 4)
-        0.3612
-    """
-    return GaussianTradeOff(mu)
-
-
-def laplace_dptm(mu: float) -> LaplaceTradeOff:
-    """The curve of the attacker who knows q(D'), Laplace noise.
-
-    Source: Dong, Roth & Su (2022), proposition A.6.
-
-    Examples:
-        >>> round(float(laplace_dptm(1.0).beta(0.8)), 4)
-        0.0736
-    """
-    return LaplaceTradeOff(mu)
 
 
 def limit_beta(alpha: object, d: float, noncentrality: float) -> np.ndarray:

@@ -8,6 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import chi2, laplace, ncx2, norm
 
 from mipsim.theory import kaissis
+from mipsim.tradeoff import FoldedLaplaceTradeOff
 from verify.kaissis.laws.relaxed_attackers import averaged, weighted
 from verify.kaissis.laws.relaxed_laws import norm_curves
 
@@ -16,7 +17,7 @@ ALPHA = np.array([1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99])
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize(
-    ("law", "curve"), [(laplace, kaissis.laplace_tradeoff), (norm, kaissis.gaussian_tradeoff)]
+    ("law", "curve"), [(laplace, FoldedLaplaceTradeOff), (norm, kaissis.gaussian_tradeoff)]
 )
 def test_the_magnitude_by_integrating_the_density(law, curve, mu):
     for alpha in ALPHA[1:]:
@@ -82,7 +83,7 @@ def test_the_folded_curve_where_the_fnr_underflows(mu):
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 def test_the_symmetrised_curve_is_the_exact_hull(mu):
     """The closed forms of Laplace noise have an exact hull."""
-    j = kaissis.laplace_tradeoff(mu)
+    j = FoldedLaplaceTradeOff(mu)
     exact, sampled = j.symmetrized(), kaissis.symmetrised(j)
     np.testing.assert_allclose(sampled.beta(ALPHA), exact.beta(ALPHA), atol=1e-6)
     np.testing.assert_allclose(sampled.tpr_at(ALPHA), exact.tpr_at(ALPHA), rtol=1e-5)

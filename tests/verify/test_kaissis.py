@@ -13,6 +13,7 @@ from scipy.stats import norm
 from mipsim import referee as rf
 from mipsim.special import noncentral_chi_square as chi_square
 from mipsim.theory import kaissis
+from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from verify.kaissis.laws import relaxed_tests
 from verify.kaissis.laws.relaxed_attackers import (
     COORDINATES,
@@ -92,7 +93,7 @@ def test_the_verdict_at_a_point_and_beside_it(statement: rf.Statement, at: dict[
 
 
 def test_what_stands_behind_these_verdicts():
-    missed = [float(curve.beta(0.3)) for curve in (kaissis.gaussian_dptm(1.0), resilience(1.0))]
+    missed = [float(curve.beta(0.3)) for curve in (GaussianTradeOff(1.0), resilience(1.0))]
     assert missed[1] - missed[0] > 0.1
     for noise in ("Gaussian", "Laplace"):
         assert falls(mechanism=f"sub-sampled {noise}", **SAMPLED, s=0.5).value > 0.01
@@ -128,7 +129,7 @@ def test_a_score_that_is_no_ratio_is_weaker_than_the_best_test():
 def test_j_in_pieces_is_the_hull_of_samples(mu, d, rate):
     """Chords lie above it by less than they promise; it is its own inverse; 3% more noise is another curve."""
     curve = resilience(mu, d, rate)
-    chords = kaissis.symmetrised(kaissis.sampled_tradeoff(kaissis.gaussian_tradeoff(mu, d), rate))
+    chords = kaissis.symmetrised(MixtureTradeOff(kaissis.gaussian_tradeoff(mu, d), rate))
     alpha = np.concatenate([np.geomspace(1e-9, 0.1, 40), np.linspace(0.1, 0.999, 60)])
     above = chords.beta(alpha) - curve.beta(alpha)
     assert above.min() > -1e-12

@@ -11,8 +11,13 @@ from scipy.special import ndtr
 from mipsim.referee import Draws, Number, Replication
 from mipsim.referee.replication import share
 from mipsim.special import noncentral_chi_square as chi_square
-from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff, NoncentralChiSquareTradeOff
+from mipsim.tradeoff import (
+    AbstractTradeOff,
+    FoldedLaplaceTradeOff,
+    GaussianTradeOff,
+    LaplaceTradeOff,
+    NoncentralChiSquareTradeOff,
+)
 from verify.kaissis.laws.relaxed_laws import (
     Pair,
     RatesTradeOff,
@@ -32,13 +37,13 @@ SHADOWS = 1024
 
 def known(noise: str, mu: float) -> AbstractTradeOff:
     """The tight f of the attacker who knows q(D')."""
-    return kaissis.laplace_dptm(mu) if noise == "Laplace" else kaissis.gaussian_dptm(mu)
+    return LaplaceTradeOff(mu) if noise == "Laplace" else GaussianTradeOff(mu)
 
 
 @lru_cache(maxsize=64)
 def promised(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
     """J = Symm(j, jinv) of theorem 1 or 2."""
-    return kaissis.laplace_tradeoff(mu).symmetrized() if noise == "Laplace" else resilience(mu, d)
+    return FoldedLaplaceTradeOff(mu).symmetrized() if noise == "Laplace" else resilience(mu, d)
 
 
 def attacker(noise: str, mu: float, d: int, reading: str) -> AbstractTradeOff:

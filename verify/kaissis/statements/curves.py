@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.theory import kaissis
-from mipsim.tradeoff import AbstractTradeOff, InverseTradeOff
+from mipsim.tradeoff import AbstractTradeOff, FoldedLaplaceTradeOff, InverseTradeOff, MixtureTradeOff
 from verify.kaissis.laws.relaxed_attackers import FINITE, known, two_laws
 from verify.kaissis.laws.relaxed_laws import best_test, magnitude, norm_curves
 from verify.kaissis.statements.lemmas import RATE, ROUNDING, dimensions, points, positive
@@ -27,7 +27,7 @@ PART = rf.Choice("j", "jinv", meaning="j, or its inverse")
 
 def j_of(noise: str, mu: float, d: int = 1) -> AbstractTradeOff:
     """Theorem 1 or 2."""
-    return kaissis.laplace_tradeoff(mu) if noise == "Laplace" else kaissis.gaussian_tradeoff(mu, d)
+    return FoldedLaplaceTradeOff(mu) if noise == "Laplace" else kaissis.gaussian_tradeoff(mu, d)
 
 
 def _side(part: str, curve: AbstractTradeOff) -> AbstractTradeOff:
@@ -63,7 +63,7 @@ def _in_sight(curve: Callable[..., AbstractTradeOff], items: tuple[tuple[str, An
 
 
 def _laplace(mu1: float, part: str, **_: Any) -> AbstractTradeOff:
-    return _side(part, kaissis.laplace_tradeoff(mu1))
+    return _side(part, FoldedLaplaceTradeOff(mu1))
 
 
 def _gaussian(mu2: float, d: int, part: str, **_: Any) -> AbstractTradeOff:
@@ -177,10 +177,10 @@ LEMMA_6 = Statement(
         "rate": RATE,
     },
     where=lambda noise, d: noise == "Gaussian" or d == 1,
-    claimed=lambda noise, mu, rate: kaissis.sampled_tradeoff(known(noise, mu), rate),
+    claimed=lambda noise, mu, rate: MixtureTradeOff(known(noise, mu), rate),
     # Before they are symmetrised, which keeps the order: where j_p lies above f_p, jinv_p lies above the inverse of f_p, and Symm
     # of the first pair above that of the second, which is the tight f of the sub-sampled mechanism.
-    truth=lambda noise, mu, d, rate: kaissis.sampled_tradeoff(
+    truth=lambda noise, mu, d, rate: MixtureTradeOff(
         kaissis.FoldedGaussianTradeOff(mu) if (noise, d) == ("Gaussian", 1) else j_of(noise, mu, d), rate
     ),
     points=[
@@ -242,7 +242,7 @@ LEMMA_7 = Statement(
 
 
 def _sampled_claim(rate: float, alpha: float, part: str, **laws: Any) -> float:
-    curve = kaissis.sampled_tradeoff(best_test(*two_laws(**laws)), rate)
+    curve = MixtureTradeOff(best_test(*two_laws(**laws)), rate)
     return float((curve if part == "j" else curve.inverse()).beta(alpha))
 
 
