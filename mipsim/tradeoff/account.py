@@ -242,7 +242,8 @@ def account(
         steps: all of them, from 1 to 10^9; 1 if it is None.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
         neighbours: "add_or_remove" (also if it is None, whatever the sampling), "remove", "add" or "replace".
-        sampling: "poisson" (also if it is None), "fixed_size", "shuffled" or "random_allocation" (balls in bins).
+        sampling: how a step samples records: "poisson" (also if it is None), or another row of `mipsim.tradeoff.schemes.SCHEMES`; a wrong
+            name is answered with all.
         group: how many records are removed, added or replaced together; above 1 with "poisson" alone; 1 if it is None.
         delta: a value or several, in [0, 1], at which epsilon is reported.
         epsilon: a value or several, >= 0, at which delta is reported.

@@ -59,7 +59,7 @@ def dpsgd(
         sampling_rate: p, the probability that a record takes part in a step, in [0, 1]; of a fixed size, size over records.
         steps: from 1 to 10^9; whole epochs where a record takes part once in each.
         neighbours: "add_or_remove", "remove", "add" or "replace".
-        sampling: "poisson", "fixed_size", "shuffled" or "random_allocation".
+        sampling: how a step samples records: "poisson", or another row of `mipsim.tradeoff.schemes.SCHEMES`; a wrong name is answered with all.
         group: how many records are removed, added or replaced together; above 1 with "poisson" alone.
 
     Returns:

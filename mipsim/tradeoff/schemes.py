@@ -42,6 +42,7 @@ class Scheme:
 
     assumes: str  # beside `ALWAYS`
     neighbours: tuple[str, ...]  # those for which bounds are proven
+    spelt: str = ""  # how configurations of other libraries write it, beside its own name
     groups: bool = False  # whether bounds are proven of several records, too
     step: Step | None = (
         None  # (curve of a noisy sum by what both worlds add to it, rate, neighbours, group) -> that of a step
@@ -108,22 +109,26 @@ SCHEMES = {
     "poisson": Scheme(
         assumes="in each step each record takes part by its own coin",
         neighbours=NEIGHBOURS,
+        spelt="poisson_sampling uniform_with_replacement uniformwithreplacementsampler dpdataloader true_poisson",
         groups=True,
         step=_poisson,
     ),
     "fixed_size": Scheme(
         assumes="each step has a sample of fixed size without replacement",
         neighbours=NEIGHBOURS,
+        spelt="fixed without_replacement sampled_without_replacement uniform_without_replacement",
         step=_fixed_size,
     ),
     "shuffled": Scheme(
         assumes="equal batches, shuffled before each epoch; a removed record leaves zeros in its place; lower ends are of the worst case",
         neighbours=NEIGHBOURS,
+        spelt="shuffle random_sampler randomsampler epoch_shuffle",
         epochs=_shuffled,
     ),
     "random_allocation": Scheme(
         assumes="each record takes part in a single step of each epoch, sampled uniformly and independently of all else",
         neighbours=NEIGHBOURS[:3],
+        spelt="balls_in_bins balls_and_bins",
         epochs=_random_allocation,
     ),
 }

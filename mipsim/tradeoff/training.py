@@ -31,12 +31,7 @@ _NAMES = {
     "epsilon": "epsilon target_epsilon claimed_epsilon",
     "delta": "delta target_delta claimed_delta",
 }
-_SAMPLINGS = {
-    "poisson": "poisson poisson_sampling uniform_with_replacement uniformwithreplacementsampler dpdataloader true_poisson",
-    "shuffled": "shuffled shuffle random_sampler randomsampler epoch_shuffle",
-    "fixed_size": "fixed_size fixed without_replacement sampled_without_replacement uniform_without_replacement",
-    "random_allocation": "random_allocation balls_in_bins balls_and_bins",
-}
+_SAMPLINGS = {name: f"{name} {scheme.spelt}" for name, scheme in SCHEMES.items()}
 _RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
 _ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, and a batch that of a test."""
@@ -339,7 +334,7 @@ def _steps(
         return None, None if taken is None else (taken, taken), follows
     few, many = math.floor(ratio), math.ceil(ratio)
     if few < many and "sampling_rate" not in given:
-        if given.get("sampling") in ("shuffled", "random_allocation"):
+        if given.get("sampling") and SCHEMES[given["sampling"]].epochs is not None:
             raise ValueError(f"an epoch has {ratio:.6g} steps, no whole number; give the steps_per_epoch")
         follows.append(f"an epoch has {few} or {many} steps")
     rates = 1.0 / many, 1.0 / few
