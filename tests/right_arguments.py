@@ -276,7 +276,7 @@ CALLS: Calls = [
     (rf.Real, {"low": 0.1, "high": 1.0, "log": False, "meaning": "so"}),
     (rf.Whole, {"low": 1, "high": 9, "log": False, "meaning": "so"}),
     (rf.Replication, {"value": 1.0, "low": 0.5, "high": 1.5, "what": "so", "how": "so", "claim": 1.0, "size": 5, "one_sided": False}),
-    (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _unit, "truth": _unit, "where": _unit, "defer_where": False, "derivation": "", "corrects": "", "uses": (), "formula": "", "snippet": ""}),
+    (rf.Statement, {"name": "s", "says": "so", "source": "here", "kind": rf.Bound(), "domain": {"x": rf.Real(0.0, 1.0)}, "claimed": _unit, "truth": _unit, "where": _unit, "defer_where": False, "derivation": "", "corrects": "", "formula": "", "snippet": ""}),
     (rf.judge, {"statement": STATEMENT, "at": {"x": 0.5}, **STUDIES, "budget": "1 probes", "point_seconds": 9.0}),
     (rf.hunt, {"statement": STATEMENT, **STUDIES, "budget": "32 probes"}),
     (rf.limit_verdict, {"sizes": [100.0 * 2**k for k in range(8)], "gaps": [0.1] * 8, "tolerance": 0.5}),

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from mipsim.referee import Quote, Statement
+from mipsim.referee import Quote
 from verify.register import PAPERS, REGISTER, paper_of
+from verify.statement import Statement
 
 MATHEMATICS = ""
 """What stands for mathematics among words."""

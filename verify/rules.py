@@ -17,6 +17,7 @@ from mipsim.referee.judging.prepared import Share, limit_sizes, prepare
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import READING
 from mipsim.referee.values import Number, Samplers, Value
+from verify.statement import Statement as Registered
 
 
 def root_of(statement: Statement) -> str:
@@ -24,7 +25,7 @@ def root_of(statement: Statement) -> str:
     return statement.corrects or statement.name
 
 
-def contradicted(register: Mapping[str, Statement]) -> set[str]:
+def contradicted(register: Mapping[str, Registered]) -> set[str]:
     """The statements that are refuted as printed, as far as the register knows without judging: those that are corrected.
     >>> contradicted({})
     set()
@@ -32,7 +33,7 @@ def contradicted(register: Mapping[str, Statement]) -> set[str]:
     return {item.corrects for item in register.values() if item.corrects}
 
 
-def broken_uses(register: Mapping[str, Statement]) -> list[str]:
+def broken_uses(register: Mapping[str, Registered]) -> list[str]:
     """What is wrong with the statements that others rest on.
 
     A statement uses statements of the register, in no circle, among them all that its words or its derivation name. Where a
@@ -60,7 +61,7 @@ def broken_uses(register: Mapping[str, Statement]) -> list[str]:
     return result
 
 
-def _unmet(item: Statement, name: str, refuted: Collection[str]) -> list[str]:
+def _unmet(item: Registered, name: str, refuted: Collection[str]) -> list[str]:
     if item.corrects:
         return [f"{item.name} corrects a statement and uses {name}, which is refuted as printed"]
     if name not in item.unreached:

@@ -20,10 +20,15 @@ NUMBERED = {"thm": "theorem", "lemma": "lemma", "cor": "corollary", "prop": "pro
 class Statement(rf.Statement):
     """A printed statement, or the correction of a statement; the arguments are those of the referee's `Statement` and these.
 
-    A correction has none of these but `matters_when`, which may name parameters that other statements alone vary.
+    A correction has none of these but `not_judged`. In `matters_when` parameters may be named that other statements alone vary.
 
     Args:
         source: may be left out where the name has it.
+        not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
+        uses: the names of the statements that it depends on. If such a statement is refuted as printed, this statement is judged with
+            it as printed, or gives in `unreached` the reason why its defect does not matter here.
+        unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
+            reach this statement.
         samples: points that are sampled from the domain.
         games: games in each world, where no exact law is known.
         expensive: values of listed points, each of which costs seconds: points with them are judged at --scale full only.
@@ -31,6 +36,9 @@ class Statement(rf.Statement):
     """
 
     source: str = ""
+    not_judged: Mapping[str, str] = field(default_factory=dict)
+    uses: tuple[str, ...] = ()
+    unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     samples: Counts = (4, 24, 200)
     games: Counts = (100_000, 500_000, 5_000_000)
     expensive: tuple[Mapping[str, Any], ...] = ()
@@ -44,13 +52,13 @@ class Statement(rf.Statement):
 
     def corrected(self, **changes: Any) -> "Statement":
         """The same as the referee's; what the register alone asks of the statement is left out of its correction."""
-        usual = {
-            "samples": Statement.samples,
-            "games": Statement.games,
-            "expensive": (),
-            "needs": {},
-        }
+        counts = {"samples": Statement.samples, "games": Statement.games}
+        usual = counts | {"uses": (), "unreached": {}, "expensive": (), "needs": {}}
         return super().corrected(**(usual | changes))  # pyright: ignore[reportReturnType]
+
+    def record(self) -> dict[str, Any]:
+        """The statement as JSON holds it."""
+        return super().record() | {"not_judged": dict(self.not_judged), "uses": list(self.uses)}
 
 
 def at_hand(name: str) -> str:

@@ -127,7 +127,6 @@ class Statement:
         points: points that are always judged: mappings, or `Point`s.
         control: the change of a few per cent that makes the statement false.
         quote: the sentence that is judged.
-        not_judged: a part of the quotation that this statement does not judge -> "by NAME" of the statement that does, or why none does.
         restricted_by: sentences elsewhere in the paper that restrict it; what they exclude is outside the domain.
         slip: for a slip of the pen, the wrong place and the right place of the same paper.
         fails: for a statement that is refuted, why, in a sentence: its report begins with it.
@@ -136,10 +135,6 @@ class Statement:
         second_route: a function that computes the same quantity by other code, at the counterexamples that a report shows. It returns a `Replication` or
             `Draws`, whose interval must exclude the claim.
         corrects: the name of the statement that this statement corrects.
-        uses: the names of the statements that it depends on. If such a statement is refuted as printed, this statement is judged with
-            it as printed, or gives in `unreached` the reason why its defect does not matter here.
-        unreached: name of a used statement that is refuted -> a function of the point that is true where the defect does not
-            reach this statement.
         formula: the claim in LaTeX without dollar signs; the report shows it above the words.
         snippet: a program that shows a counterexample without mipsim; the report of a refuted statement shows it.
         matters_when: parameter -> a function of the other parameters that says where it matters. Elsewhere it changes neither claim nor
@@ -179,7 +174,6 @@ class Statement:
     points: Sequence[Any] = ()
     control: Control | None = None
     quote: Quote | None = None
-    not_judged: Mapping[str, str] = field(default_factory=dict)
     restricted_by: tuple[Quote, ...] = ()
     slip: tuple[Quote, Quote] | None = None
     fails: str = ""
@@ -187,8 +181,6 @@ class Statement:
     derivation: str = ""
     second_route: Callable[..., Any] | None = None
     corrects: str = ""
-    uses: tuple[str, ...] = ()
-    unreached: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     formula: str = ""
     snippet: str = ""
     matters_when: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
@@ -197,7 +189,6 @@ class Statement:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        member("uses", self.uses, tuple, "a tuple of names")
         for name in ("name", "says", "source"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
                 raise ValueError(f"{shortened(name, 30)} is {quoted(getattr(self, name))}; it must be words")
@@ -407,7 +398,7 @@ class Statement:
         Args:
             changes: arguments of `Statement`. In `domain` name only the parameters that differ. The default name is the original's
                 with "-corrected" after it. The copy has the original's quotes, restrictions, slip and meanings, its formula unless `claimed` changes, but not its snippet,
-                its uses, why it fails and what holds instead. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
+                why it fails and what holds instead. It leaves out points outside the new domain, a control there or with its own functions, and, where claim or truth changes, the
                 theorems of the kind: they are about both.
 
         Raises:
@@ -433,8 +424,6 @@ class Statement:
             "corrects": self.name,
             "points": (),
             "control": None,
-            "uses": (),
-            "unreached": {},
             "formula": "" if "claimed" in changes else self.formula,
             "snippet": "",
             "fails": "",
@@ -492,13 +481,11 @@ class Statement:
             "meanings": dict(self.meanings),
             "restricted": self.where is not None,
             "quote": None if self.quote is None else vars(self.quote),
-            "not_judged": dict(self.not_judged),
             "restricted_by": [vars(quote) for quote in self.restricted_by],
             "slip": None if self.slip is None else [vars(quote) for quote in self.slip],
             "fails": self.fails,
             "derivation": self.derivation,
             "corrects": self.corrects,
-            "uses": list(self.uses),
             "control": None
             if self.control is None
             else {name: getattr(self.control, name) for name in ("at", "shift", "attained")},

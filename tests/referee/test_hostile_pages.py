@@ -113,7 +113,7 @@ def worded(words: str) -> rf.Statement:
         points=[rf.Point({"x": 1.0, "choice": words, "reading": words, "fixed": words}, name=words, setting=words)],
         quote=quote, restricted_by=(quote, quote), slip=(quote, quote),
         derivation=f"{words}\n{words} $\\mbox{{{words.replace('$', '')}}}$. (i) {words}",
-        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, instead=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, fails=words, uses=(words,), not_judged={words: words}, restored_by=(words, lambda: True),
+        second_route=lambda: rf.Replication(1.0, 1.0, 1.0, words, words, claim=0.0), corrects=words, instead=words, formula=f"\\text{{{words.replace('$', '').replace('{', '')}}}", snippet=words, fails=words, restored_by=(words, lambda: True),
     )  # fmt: skip
 
 
@@ -232,9 +232,10 @@ def test_markdown_of_findings_holds_words_and_no_markup(begin):
     from markdown_it import MarkdownIt
 
     from verify.report.findings import findings
+    from verify.statement import Statement
 
     hostile = f"{HOSTILE} {begin} ``` $\\text{{<script>alert(4)</script>}}$ [x](javascript:alert(5))"
-    statement = rf.Statement(
+    statement = Statement(
         name="refuted", says=hostile, source="x", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0, meaning=hostile), "c": rf.Choice(hostile, "b", meaning=hostile)},
         claimed=lambda x: x, truth=lambda x: x + 1.0, formula=f"\\text{{{HOSTILE}}}", derivation=hostile, snippet=hostile,
         not_judged={hostile: hostile}, uses=(hostile,),

@@ -8,6 +8,7 @@ import pytest
 from mipsim import referee as rf
 from verify.papers import broken_index, broken_quotes, index_of, numbered, texts_in, violations, whole
 from verify.register import PAPERS, REGISTER, paper_of
+from verify.statement import Statement
 
 TEXTS = texts_in(Path(__file__).parents[3].joinpath("shared", "papers"))
 needs_papers = pytest.mark.skipif(
@@ -83,8 +84,8 @@ def test_sentences_are_compared_word_by_word(quotation, why):
     assert bool(result) == bool(why)
 
 
-def small(name: str, **more) -> rf.Statement:
-    return rf.Statement(
+def small(name: str, **more) -> Statement:
+    return Statement(
         name=name, says="x <= 1", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
         claimed=lambda: 1.0, truth=lambda x: x, quote=rf.Quote("It is small and it is fast.", "page 1"), **more,
     )  # fmt: skip

@@ -251,15 +251,15 @@ def test_a_target_on_another_coset_is_outside_the_correction_and_refutes_the_pri
 # What a statement rests on is named, and judged as it is printed.
 
 
-def numbers(name: str, factor: float, **more) -> rf.Statement:
+def numbers(name: str, factor: float, **more) -> Statement:
     """A statement that x is at most `factor` x."""
-    return rf.Statement(
+    return Statement(
         name=name, says="x is small", source="nobody", kind=rf.Bound(), domain={"x": rf.Real(0.0, 1.0)},
         claimed=lambda x: factor * x, truth=lambda x: x, points=[{"x": 0.5}], **more,
     )  # fmt: skip
 
 
-def planted(*statements: rf.Statement) -> list[str]:
+def planted(*statements: Statement) -> list[str]:
     return broken_uses({item.name: item for item in statements})
 
 

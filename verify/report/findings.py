@@ -19,6 +19,7 @@ from mipsim.referee.reporting.wording import claimed_and_true, paragraphs, param
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
 from verify.register import group_of
+from verify.statement import Statement as Registered
 from verify.statement import at_hand
 
 HEAD = """# Findings
@@ -112,6 +113,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     statement = outcome.statement
     diagnosis = diagnose(outcome, twin)
     assert diagnosis is not None  # it is refuted, and no correction
+    assert isinstance(statement, Registered)
     defect, reason = diagnosis.defect, diagnosis.reason
     first, *others = [
         (title, _example(statement, title, point, command_of(outcome, scale, point)))
