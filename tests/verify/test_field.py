@@ -6,9 +6,6 @@ import pytest
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.judging.judge import spread_points
-from mipsim.referee.replication import replicate
-from mipsim.referee.values import read
 from mipsim.tradeoff import GaussianTradeOff
 from verify.field.laws.gaussian_accounting import (
     ADDED,
@@ -20,11 +17,8 @@ from verify.field.laws.gaussian_accounting import (
 )
 from verify.field.laws.shuffled_laws import poisson_epsilon, shuffled_delta, shuffled_epsilon
 from verify.field.statements import MODULES
-from verify.register import REGISTER
 
 BY_NAME = {statement.name: statement for module in MODULES for statement in module.STATEMENTS}
-SLOW_ROUTES = {"field-allocation-blocks": 1, "field-one-run": 2}
-"""Statements whose second route takes seconds at a point -> how many of the last listed points are compared."""
 FLIPPED = {"epsilon": 1.0, "candidates": 2, "gap": 4.0, "draw": 0, "share": 0.0}
 
 
@@ -112,30 +106,6 @@ def test_claims_of_the_field_at_published_points(
         if wanted is not None:
             found = statement.call(role, statement.check(at))
             assert getattr(found, "value", found) == pytest.approx(wanted, abs=6e-4)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        pytest.param(item, id=item.name, marks=[pytest.mark.evidence] * (item.name in SLOW_ROUTES))
-        for item in BY_NAME.values()
-        if item.second_route and not REGISTER[item.name].fails
-    ],
-)
-def test_second_routes_agree_with_what_stands(statement: rf.Statement) -> None:
-    """At listed and at random points; at some listed point an error of 20% would be seen."""
-    sharp, last = [], SLOW_ROUTES.get(statement.name)
-    more = () if last else spread_points(statement, 4, 7)[0]
-    for item in (*statement.points[-(last or 0) :], *more):
-        truth, seen = read("truth", statement.call("truth", item.at)), replicate(statement, item.at)
-        assert isinstance(truth, rf.Number)
-        low, high = (truth.value + side * truth.error for side in (-1.0, 1.0))
-        assert not seen.excludes, item
-        assert seen.low <= high, item
-        # Of shuffled reports only an upper bound of delta is computed.
-        assert low <= seen.high or truth.unknown == "below", item
-        sharp.append(max(seen.high - truth.value, truth.value - seen.low) < 0.2 * abs(truth.value))
-    assert any(sharp) or statement.name == "field-one-run"
 
 
 def test_composed_epsilon_is_that_of_the_worse_of_both_directions() -> None:

@@ -8,9 +8,8 @@ from scipy.special import log_ndtr, ndtr
 
 import mipsim as mi
 from mipsim.referee import Number, Replication
-from mipsim.referee.replication import share
 from mipsim.theory.one_run import p_value, refuses_gdp
-from verify.field.laws.gaussian_accounting import composed_epsilon, log_delta
+from verify.field.laws.gaussian_accounting import composed_epsilon
 
 
 def poisson_epsilon(sigma: float, steps: int, delta: float) -> float:
@@ -91,23 +90,6 @@ def shuffled_delta(n: int, local: float, log10_delta: float) -> Number:
     return Number(math.log10(total), 1e-9, unknown="below", route="enumeration of the counts")
 
 
-def shuffled_by_tails(n: int, local: float, log10_delta: float) -> Replication:
-    """The same over the counts C alone: given C the ratio of the pair rises in A, so that delta is a difference of two tails of A.
-
-    P(A - 1 = a - 1) / P(A = a) is a / (C + 1 - a), so that the ratio passes e^epsilon from a / (C + 1) = (e^epsilon r - s) / (r - s + e^epsilon (r - s)) on, r
-    and s = 1 - r the chances that the first user is counted rightly and wrongly.
-    """
-    k, right = math.exp(amplified(n, local, log10_delta)), math.exp(local) / (1.0 + math.exp(local))
-    wrong, c = 1.0 - right, np.arange(n)
-    first = np.floor((c + 1) * (k * right - wrong) / ((right - wrong) * (1.0 + k))) + 1
-    stay, move = (scipy.stats.binom.sf(first - 1 - moved, c, 0.5) for moved in (0, 1))
-    excess = right * move + wrong * stay - k * (right * stay + wrong * move)
-    result = float(scipy.stats.binom.pmf(c, n - 1, math.exp(-local)) @ np.maximum(excess, 0.0))
-    value = math.log10(result)
-    how = "SciPy, two binomial tails for each count of blended reports"
-    return Replication(value, value - 1e-5, value + 1e-5, "log10 delta of the pair", how)
-
-
 APPROXIMATE, FUNCTIONAL = "by (epsilon, delta)", "by the trade-off curve"
 
 
@@ -146,38 +128,3 @@ def false_alarms(
     return Number(
         result, GRANTED, route="binomial law", detail=f"{guesses} guesses; refused from {least} right ones on"
     )
-
-
-def by_audits(
-    mu: float,
-    canaries: int,
-    threshold: float,
-    delta: float,
-    significance: float,
-    bound: str,
-    games: int = 4000,
-) -> Replication:
-    """Whole audits: canaries that are in by a coin, their scores, and the p-value of what is guessed right, by (epsilon, delta) by its formula."""
-    rng = np.random.default_rng(12)
-    chance = 0.5 * float(ndtr(-threshold) + ndtr(mu - threshold))
-    guesses, right = max(1, round(canaries * chance)), np.empty(games, int)
-    size = math.ceil(guesses / chance + 12.0 * math.sqrt(guesses) / chance + 60.0 / chance)
-    for k in range(games):
-        member = rng.random(size) < 0.5
-        right[k] = member[rng.standard_normal(size) + mu * member > threshold][:guesses].sum()
-    counts = np.unique(right)
-    if bound == FUNCTIONAL:
-        refused = [refuses_gdp(canaries, guesses, int(v), mu, significance) for v in counts]
-    else:
-        root = scipy.optimize.brentq(
-            lambda e: log_delta(e, mu).value - math.log10(delta), 0.0, mu * (mu / 2.0 + 40.0)
-        )
-        law = scipy.stats.binom(guesses, 1.0 / (1.0 + math.exp(-float(root))))  # pyright: ignore[reportArgumentType]
-        refused = []
-        for v in counts:
-            i = np.arange(1, v + 1)
-            more = ((law.cdf(v - 1) - law.cdf(v - i - 1)) / i).max(initial=0.0)
-            refused.append(law.sf(v - 1) + 2.0 * canaries * delta * more <= significance)
-    alarms = np.isin(right, counts[np.array(refused)]).sum()
-    how = f"NumPy, {games:,} audits with all scores, seed 12"
-    return Replication(*share(alarms, games), what="share of audits above the truth", how=how)

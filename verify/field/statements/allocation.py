@@ -14,7 +14,6 @@ from mipsim.referee import Bound, Choice, Control, Number, Ordering, Point, Quot
 from mipsim.referee.replication import near
 from mipsim.tradeoff import AbstractTradeOff
 from mipsim.tradeoff.epochs import random_allocation
-from verify.field.laws.gaussian_accounting import log_delta
 from verify.statement import Statement
 
 
@@ -185,36 +184,6 @@ def allocation_by_draws(sigma: float, log10_delta: float) -> Replication:
     return Replication(-value, -value - error, -value + error, what, how, -(10.0**log10_delta))
 
 
-def epsilon_by_draws(sigma: float, log10_delta: float) -> Replication:
-    """Epsilon of 2 of 3 steps, by draws of the world with the record: where the mean of (1 - e^epsilon / ratio)_+ is delta."""
-    rng, games, delta = np.random.default_rng(6), 2_000_000, 10.0**log10_delta
-    e = np.exp((2.0 * (1.0 + sigma * rng.standard_normal((games, 3))) - 1.0) / (2.0 * sigma**2))
-    e[:, 0] *= math.exp(-1.0 / sigma**2)  # the step that is not selected
-    loss = np.log((e[:, 0] * e[:, 1] + e[:, 0] * e[:, 2] + e[:, 1] * e[:, 2]) / 3.0)
-    loss, ends = loss[loss > 0.0], []
-    for deviations in (0.0, -6.0, 6.0):
-
-        def off(epsilon: float, deviations: float = deviations) -> float:
-            part = np.maximum(-np.expm1(epsilon - loss), 0.0)
-            mean, square = float(part.sum()) / games, float(part @ part) / games
-            return mean + deviations * math.sqrt((square - mean**2) / games) - delta
-
-        ends.append(float(scipy.optimize.brentq(off, 0.0, float(loss.max()), xtol=1e-6)))  # pyright: ignore[reportArgumentType]
-    how = f"NumPy, {games:,} epochs with the record, seed 6; 6 standard errors"
-    return Replication(*ends, what="epsilon of 2 of 3 steps", how=how)
-
-
-def amplified_delta(sigma: float, rate: float, factor: float, epsilon: float) -> Replication:
-    """At the larger rate, in closed form: q delta(log(1 + (e^epsilon - 1) / q)) of the step without sampling (Balle, Barthe and Gaboardi 2018, theorem 8)."""
-    q = min(rate * factor, 1.0)
-    value = log_delta(math.log1p(math.expm1(epsilon) / q), 1.0 / (sigma * factor)).value + math.log10(q)
-    return Replication(
-        *near(value, 1e-6),
-        what="log10 delta at the larger rate",
-        how="SciPy, the closed form of a sampled step",
-    )
-
-
 _TWO = {
     "sigma": Real(0.6, 2.0, log=True, meaning="deviation of the noise, in sensitivities"),
     "log10_delta": Real(-4.0, -1.0, meaning="log10 of delta"),
@@ -240,7 +209,6 @@ BLOCKS = Statement(
         "BoundType.DOMINATES gives an upper (pessimistic) bound.", "README of PLD_accounting, common notes"
     ),
     restricted_by=(_BLOCKS,),
-    second_route=epsilon_by_draws,
     samples=(2, 8, 60),
 )
 BLOCKS_LOWER = Statement(
@@ -311,7 +279,6 @@ EFFECTIVE = Statement(
             "abstract of Räisä, Jälkö and Honkela (2024), arXiv 2402.03990",
         ),
     ),
-    second_route=amplified_delta,
     needs={
         r"$\delta \le \varepsilon/2$ and $\delta \le q/2$": {"held": {"sigma": 0.5, "rate": 0.5, "factor": 2.0, "epsilon": 0.02}}
     },

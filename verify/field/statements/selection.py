@@ -29,22 +29,12 @@ def known(value: Any, route: str) -> Number:
     return Number(float(value), 1e-15 * abs(float(value)), route=route)
 
 
-def by_logs(logs: Sequence[np.ndarray], order: float, weight: float = 1.0) -> Replication:
-    """The Renyi divergence of two finite laws in float64, times a weight; near 0 from what each power is above its tangent.
-
-    The ratios r have mean 1 under q, so that E r^a = 1 + E(r^a - 1 - a (r - 1)).
-    """
+def by_logs(logs: Sequence[np.ndarray], order: float) -> Replication:
+    """The Renyi divergence of two finite laws in float64."""
     log_p, log_q = logs
-    log_r = log_p - log_q
-    if order * np.abs(log_r).max() < 1.0:
-        result = math.log1p(float(np.exp(log_q) @ (np.expm1(order * log_r) - order * np.expm1(log_r))))
-    else:
-        result = float(np.logaddexp.reduce(log_q + order * log_r))
-    value = weight * result / (order - 1.0)
+    result = float(np.logaddexp.reduce(log_q + order * (log_p - log_q)))
     return Replication(
-        *near(value, 1e-6),
-        what="Renyi divergence" + ", over the order" * (weight != 1.0),
-        how="NumPy, logarithms of the masses",
+        *near(result / (order - 1.0), 1e-6), what="Renyi divergence", how="NumPy, logarithms of the masses"
     )
 
 
@@ -147,14 +137,6 @@ def of_bounded_range(eta: float, place: float, order: float) -> Number:
         return known(divergence(p, [q, 1 - q], order) / order, "two outputs, 50 digits")
 
 
-def two_outputs(eta: float, place: float, order: float) -> Replication:
-    """The same from logarithms."""
-    losses = eta * np.array([-place, 1.0 - place])
-    q = np.abs(np.expm1(losses))[::-1]
-    log_q = np.log(q / q.sum())
-    return by_logs([log_q + losses, log_q], order, 1.0 / order)
-
-
 BOUNDED_RANGE = Statement(
     name="field-bounded-range",
     formula=r"\eta\text{-bounded range} \Rightarrow \frac{\eta^2}{8}\text{-zCDP}",
@@ -175,7 +157,6 @@ BOUNDED_RANGE = Statement(
         "If M is eta-bounded range private, then it is (1/8) eta^2-concentrated differentially private.",
         "theorem 5 of the post 'A Better Privacy Analysis of the Exponential Mechanism'",
     ),
-    second_route=two_outputs,
 )  # fmt: skip
 
 
@@ -245,7 +226,6 @@ PURE = Statement(
         "all alpha > 1, where [...] Furthermore, this bound is tight.",
         "theorem 4",
     ),
-    second_route=lambda epsilon, outcomes, draw, order: by_logs([np.log(np.array(law, float)) for law in pure_pair(epsilon, outcomes, draw)], order),
     matters_when={"outcomes": lambda draw: draw != 0},
 )  # fmt: skip
 
@@ -256,20 +236,6 @@ def of_laplace(epsilon: float, order: float) -> Number:
         e, a = mpmath.mpf(epsilon), mpmath.mpf(order)
         total = a / (2 * a - 1) * mpmath.e ** ((a - 1) * e) + (a - 1) / (2 * a - 1) * mpmath.e ** (-a * e)
         return known(mpmath.log(total) / (a - 1) / a, "closed form, 50 digits")
-
-
-def by_outputs(epsilon: float, order: float) -> Replication:
-    """The same by quadrature over outputs between the two centres; beyond them the loss is epsilon or -epsilon."""
-    middle = scipy.integrate.quad(
-        lambda x: 0.5 * epsilon * math.exp(2.0 * order * epsilon * (x - 1.0) - epsilon * x),
-        max(0.0, 1.0 - 40.0 / epsilon / (2.0 * order - 1.0)),
-        1.0,
-        epsabs=0.0,
-        epsrel=1e-13,
-    )[0]
-    total = 0.5 * math.exp(-2.0 * order * epsilon) + middle + 0.5 * math.exp(-epsilon)
-    value = (order * epsilon + math.log(total)) / (order - 1.0) / order
-    return Replication(*near(value, 1e-6), what="D_a / a", how="SciPy, quadrature of the two densities")
 
 
 LAPLACE = Statement(
@@ -292,7 +258,6 @@ LAPLACE = Statement(
         "conjecture by Wang (2022).",
         "abstract",
     ),
-    second_route=by_outputs,
 )  # fmt: skip
 
 
@@ -337,23 +302,6 @@ def flipped_delta(epsilon: float, candidates: int, gap: float, draw: int, share:
     return Number(value, 1e-12 * k, route="probabilities of the candidates")
 
 
-def flipped_by_permutations(
-    epsilon: float, candidates: int, gap: float, draw: int, share: float
-) -> Replication:
-    """The same by draws of permutations and coins."""
-    rng, games, shares = np.random.default_rng(9), 400_000, []
-    for scores in scores_of(candidates, gap, draw):
-        size = (games, scores.size)
-        heads = rng.random(size) < np.exp(0.5 * epsilon * (scores - scores.max()))
-        arrival = np.where(heads, rng.random(size), 2.0)
-        shares.append(np.bincount(arrival.argmin(axis=1), minlength=scores.size) / games)
-    k = math.exp(share * epsilon)
-    value = max(float(np.maximum(a - k * b, 0.0).sum()) for a, b in (shares, shares[::-1]))
-    error = 6.0 * shares[0].size * (1.0 + k) * 0.5 / math.sqrt(games)
-    how = f"NumPy, {games:,} permutations and coins a data set, seed 9"
-    return Replication(value, value - error, value + error, "delta", how)
-
-
 def worst_pair(share: float) -> dict[str, Any]:
     """The worst neighbours at e = share x epsilon: two candidates, whose gap of 1 - share falls by 2."""
     return {"candidates": 2, "gap": 1.0 - share, "draw": 0, "share": share}
@@ -388,7 +336,6 @@ PERMUTE_BOUND = Statement(
         "clarity and to allow future tighter analyses. [...] For PLD accounting, we use the Laplace privacy loss distribution.",
         "dp_event.py:504 of google/differential-privacy, dp_accounting, commit b5b0286 (6 August 2026)",
     ),
-    second_route=flipped_by_permutations,
     derivation="Permute-and-flip is the report of the noisy maximum with exponential noise of rate $\\varepsilon/2$ (Ding et al. 2021). With two "
     "candidates the difference of two such noises is Laplace of scale $2/\\varepsilon$, so that the second wins where a Laplace number passes the "
     "gap of the scores, which moves by 2 at most: post-processing of the Laplace mechanism of scale $1/\\varepsilon$ for a shift by 1. A gap of "
@@ -406,7 +353,6 @@ PERMUTE = replace(
     truth=lambda epsilon, share: flipped_delta(epsilon, **worst_pair(share)),
     points=[{"epsilon": epsilon, "share": share} for epsilon, share in ((1.0, 0.0), (2.0, 0.5), (8.0, 0.95))],
     control=Control({"epsilon": 1.0, "share": 0.0}, shift=-0.05),
-    second_route=lambda epsilon, share: flipped_by_permutations(epsilon, **worst_pair(share)),
     derivation="",
 )
 
@@ -464,13 +410,9 @@ def promised_best(outcomes: int, size: float, draw: int, order: float, mean: int
         )
 
 
-def every_run(outcomes: int, size: float, draw: int, order: float, mean: int, runs: str) -> Replication:
-    """The best of the runs, from differences of what the distribution function of a run becomes."""
-    logs = []
-    for law in _base(outcomes, size, draw):
-        below = np.concatenate([[0.0], np.cumsum(law)])
-        reached = np.exp(mean * (below - 1.0)) if runs == POISSON else below**mean
-        logs.append(np.log(np.diff(reached, prepend=0.0)[runs == FIXED :]))
+def every_run(outcomes: int, size: float, draw: int, order: float, mean: int) -> Replication:
+    """The best of a fixed number of runs, from differences of what the distribution function of a run becomes."""
+    logs = [np.log(np.diff(np.append(0.0, np.cumsum(law)) ** mean)) for law in _base(outcomes, size, draw)]
     return max((by_logs(pair, order) for pair in (logs, logs[::-1])), key=lambda seen: seen.value)
 
 
@@ -501,7 +443,6 @@ BEST_POISSON = Statement(
     truth=lambda **at: best_of(runs=POISSON, **at),
     points=_RUNS,
     control=Control(_COIN, attained=True),
-    second_route=lambda **at: every_run(runs=POISSON, **at),
     matters_when={"outcomes": lambda draw: draw != 0},
 )  # fmt: skip
 BEST_FIXED = Statement(

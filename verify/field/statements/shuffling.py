@@ -3,7 +3,7 @@
 import math
 
 from mipsim.referee import Bound, Control, Real, Whole
-from verify.field.laws.shuffled_laws import shuffled_by_tails, shuffled_delta
+from verify.field.laws.shuffled_laws import shuffled_delta
 from verify.statement import Statement
 
 SHUFFLING = Statement(
@@ -29,7 +29,6 @@ SHUFFLING = Statement(
         {"n": 100, "local": 1.0, "log10_delta": -0.5},
     ),
     control=Control({"n": 1000, "local": 1.0, "log10_delta": -5.0}, attained=True),
-    second_route=shuffled_by_tails,
     needs={
         r"each $\varepsilon_0$-DP with $\varepsilon_0 \le \log(n / (16 \log(2/\delta)))$": {
             "held": {"n": 20, "local": 6.0}
