@@ -222,16 +222,20 @@ def _integral(mu: float, p: float, power: float, start: float) -> Bounds:
     def ratio(at: np.ndarray) -> np.ndarray:
         return np.logaddexp(left, right + mu * at - 0.5 * mu**2)
 
-    # A cell's chord; beyond the last cells the ratio's asymptotes are below, and their parallels through the ends above.
+    def touching(at: np.ndarray, turned: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        steep = mu * np.exp(right + mu * at - 0.5 * mu**2 - ratio(at)) * (1.0 + turned)
+        return ratio(at) - steep * at, steep
+
+    # A cell's chord; beyond the last cells the ratio rises, by at most mu.
     value = ratio(z)
     slope = np.diff(value) / np.diff(z)
-    middle = 0.5 * (z[1:] + z[:-1])
-    steep = mu * np.exp(right + mu * middle - 0.5 * mu**2 - ratio(middle))
-    chord, tangent = (value[:-1] - slope * z[:-1], slope), (ratio(middle) - steep * middle, steep)
-    first = float(ratio(np.array([start]))[0]) if math.isfinite(start) else left
-    last = right - 0.5 * mu**2
-    above = [(value[0], 0.0), (value[-1] - mu * z[-1], mu)]  # the ratio rises, by at most mu
-    below = [(first, 0.0), (last, mu)]
+    chord, tangent = (value[:-1] - slope * z[:-1], slope), touching(0.5 * (z[1:] + z[:-1]))
+    above = [(value[0], 0.0), (value[-1] - mu * z[-1], mu)]
+    below = [(left, 0.0), (right - 0.5 * mu**2, mu)]  # its asymptotes, of which powers below 0 make too much
+    if power < 0.0:  # tangents, turned away from it by more than rounding
+        below = [*zip(*touching(z[[0, -1]], np.array([1e-12, -1e-12])), strict=True)]
+    if math.isfinite(start):
+        below[0] = float(ratio(np.array([start]))[0]), 0.0
     lines = [
         tuple(np.concatenate([[ends[0][k]], cells[k], [ends[1][k]]]) for k in (0, 1))
         for ends, cells in ((below, tangent), (above, chord))
