@@ -2,16 +2,17 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 
-from mipsim._html_table import html_table
 from mipsim._words import visible
 
 Bounds = tuple[float, float]
 DIGITS = 4
 """That a bound is shown with."""
+_LEFT = 'style="text-align:left"'
+"""In every cell: notebooks have a rule of their own for cells, which puts them on the right."""
 
 
 def shown(ends: Bounds, digits: int = DIGITS, sign: str = "") -> str:
@@ -119,3 +120,14 @@ class Printed(ABC):
 
     def _repr_html_(self) -> str:
         return f"<div>{self._html_title()}{html_table(self._lines())}{self._html_picture()}</div>"
+
+
+def html_table(lines: Iterable[tuple[str, str]]) -> str:
+    """Named values as an HTML table, a row each.
+    >>> html_table([("a", "1 < 2")])
+    '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr></table>'
+    """
+    rows = (
+        f"<tr><th {_LEFT}>{escape(name)}</th><td {_LEFT}>{escape(value)}</td></tr>" for name, value in lines
+    )
+    return f"<table>{''.join(rows)}</table>"

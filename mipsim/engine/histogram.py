@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
-from mipsim._html_table import html_table
+from mipsim._printed import html_table
 from mipsim._validation import held, increasing_vector, whole
 from mipsim.bands.curve_band import are_single
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +21,7 @@ from mipsim._memory import fits_memory
 from mipsim._precision import exact_scope, fixed_key
 from mipsim._validation import choice, sizes, whole
 from mipsim._words import quoted
-from mipsim.nn.convolution import convolution, quick_convolved, quick_halved
-from mipsim.nn.residual import residual_layers
+from mipsim.nn.convolution import convolution, halved, quick_convolved, quick_halved
 
 Parameters = dict[str, dict[str, Any]]
 """Layer -> name -> array, float32, or the same of the layers within it: Flax's own tree."""
@@ -30,6 +29,8 @@ Parameters = dict[str, dict[str, Any]]
 KINDS = ("linear", "convolutional", "residual", "layered", "random features")
 PARTS = ("trained", "last")
 """Of the parameters: all that training changes, or those of the last layer."""
+GROUP = 16
+"""Channels that are normalised together at most: what was best in Wu & He (2018)."""
 
 
 @dataclass(frozen=True)
@@ -275,3 +276,50 @@ def _checked(
 
 def _flat(x: Array) -> Array:
     return x.reshape(x.shape[0], -1)
+
+
+def residual_layers(widths: tuple[int, ...]) -> list[Any]:
+    """All but the linear layer, for four widths: convolution, halving with a residual block, halving, halving with a residual
+    block, maximum.
+
+    >>> len(residual_layers((8, 8, 8, 8)))  # four times a convolution with its norm and ReLU; three halvings, two blocks, the maximum
+    18
+    """
+    first, second, third, fourth = widths
+    return [
+        *_normalised(first),
+        *(*_normalised(second), halved, _block()(second)),
+        *(*_normalised(third), halved),
+        *(*_normalised(fourth), halved, _block()(fourth)),
+        largest,
+    ]
+
+
+def largest(x: Float[Array, "n height width c"]) -> Float[Array, "n c"]:
+    """The maximum over the image.
+    >>> import numpy as np
+    >>> print(largest(np.arange(8.0).reshape(1, 2, 2, 2)))
+    [[6. 7.]]
+    """
+    return jax.numpy.max(x, axis=(1, 2))
+
+
+def _normalised(channels: int) -> list[Any]:
+    """Convolution, group norm, ReLU."""
+    linen = optional("flax.linen", "networks")
+    norm = linen.GroupNorm(num_groups=None, group_size=math.gcd(channels, GROUP), use_fast_variance=False)
+    return [convolution(channels), norm, linen.relu]
+
+
+@cache
+def _block() -> Any:
+    linen = optional("flax.linen", "networks")
+
+    class Residual(linen.Module):
+        channels: int
+
+        @linen.compact
+        def __call__(self, x: Array) -> Array:
+            return x + linen.Sequential([*_normalised(self.channels), *_normalised(self.channels)])(x)
+
+    return Residual

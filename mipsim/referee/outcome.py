@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from mipsim._html_table import html_table
-from mipsim._printed import shown
+from mipsim._printed import html_table, shown
 from mipsim._words import plural, visible
 from mipsim.referee.domain import Choice, Whole
 from mipsim.referee.gap_words import bound_words, lone_gap

@@ -13,8 +13,7 @@ import wadler_lindig as wl
 
 from mipsim._budget import noted
 from mipsim._frozen import Frozen
-from mipsim._html_table import html_table
-from mipsim._printed import shown
+from mipsim._printed import html_table, shown
 from mipsim._signals import importing
 from mipsim._validation import is_float64, member, number, real_array
 from mipsim.tradeoff import conversions

@@ -12,8 +12,7 @@ from scipy import stats
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.random.counter import Draws
-from mipsim.engine.random.float32_normals import four_normals
-from mipsim.engine.samplers.clipped import chi_of_normal, clipped_sampler, starts
+from mipsim.engine.samplers.clipped import chi_of_normal, clipped_sampler, four_normals, starts
 from tests.engine.kinds import problem
 from tests.law_agreement import follows
 

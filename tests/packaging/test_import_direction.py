@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
     "_version", "_words", "_memory", "_validation", "_frozen", "_signals", "_files", "_archives", "_compiled", "_samplers",
-    "_precision", "_pure", "_content_seed", "_family", "_roots", "_powers", "_extras", "_html_table", "_verdict",
+    "_precision", "_pure", "_content_seed", "_family", "_roots", "_powers", "_extras", "_verdict",
     "_budget", "_printed", "_command_line", "_progress", "data", "special", "sums", "tradeoff", "distributions", "theory",
     "mechanisms", "attacks", "games", "forms", "bands", "engine", "nn", "exact", "audits", "_light", "_public", "referee",
     "__main__",

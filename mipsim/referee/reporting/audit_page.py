@@ -14,8 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from mipsim._extras import MissingPackageError
 from mipsim._files import replace_file, writable_folder
-from mipsim._html_table import html_table
-from mipsim._printed import at_least, enough
+from mipsim._printed import at_least, enough, html_table
 from mipsim._validation import member, texts
 from mipsim._version import __version__
 from mipsim.audits import Audit
