@@ -47,7 +47,11 @@ def draw(request: Request) -> tuple[Path, ...]:
         printed = np.array([izzo.mip_noise_scale(float(e), SIGMA) for e in eta])
         enough = np.array([izzo.sufficient_noise_scale(float(e), SIGMA) for e in eta])
         axes.plot(
-            eta, printed, color=style.HARD, linewidth=1.6, label=r"MIP as printed, $(6.16/\eta)^2\sigma$"
+            eta,
+            printed,
+            color=style.HARD,
+            linewidth=1.6,
+            label=rf"MIP as printed, $({izzo.CONSTANT_FROM_2:g}/\eta)^2\sigma$",
         )
         axes.plot(
             [],
@@ -87,6 +91,6 @@ def _caption() -> str:
         "After Izzo et al. (2024), Fig. 1: noise on the set of proposition 11. Formulas, no games. Solid: theorem 9 as printed. "
         f"Dotted: Laplace noise for the DP that implies η-MIP. At n = 36 the printed MIP noise is the smaller for η from {low:.4f} to nearly {high:g}. "
         f"Dash-dotted: the scale that suffices for every algorithm, norm and dimension with {mean}; it is below DP's wherever 2σ < Δ.{style.SETTINGS}"
-        f"1/sum over halves of the set with the proof's last record; M = 2, 6.16, σ = 1; with the proof's bound σ² = 5 the printed noise is the smaller from {wide:.4f} on. "
+        f"1/sum over halves of the set with the proof's last record; M = 2, {izzo.CONSTANT_FROM_2:g}, σ = 1; with the proof's bound σ² = 5 the printed noise is the smaller from {wide:.4f} on. "
         "The scale that suffices pairs the sets with and without the target."
     )

@@ -62,5 +62,5 @@ def _small() -> tuple[str, str]:
 def _caption() -> str:
     return (
         "After Izzo et al. (2024), table 1, whose entries are the lines without indent; the indented lines are numbers of this "
-        f"project, exact and without games (M = 2, constant 6.16, η = {ETA:g})."
+        f"project, exact and without games (M = 2, constant {izzo.CONSTANT_FROM_2:g}, η = {ETA:g})."
     )

@@ -20,7 +20,7 @@ CASE = (16.0, 64, 0.25)
 
 
 def scale_of(moment: float, eta: float) -> float:
-    """The factor c = (6.16/eta)^(1 + 2/M), the scale over sigma that corollary 10 prints."""
+    """The factor c = (constant/eta)^(1 + 2/M), the scale over sigma that corollary 10 prints."""
     return izzo.noise_constant(eta, moment, izzo.CONSTANT_FROM_2)
 
 

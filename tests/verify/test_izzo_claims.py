@@ -10,6 +10,7 @@ from scipy.special import betainc
 from mipsim import referee as rf
 from mipsim.referee.judging.judge import spread_points
 from sims.izzo_games import scale_of
+from verify.izzo.checks import second_routes
 from verify.izzo.checks.second_routes import nearer_of_two, planar_draws, three_points
 from verify.izzo.laws import laws_with_moments
 from verify.izzo.laws.algorithms import ALGORITHMS
@@ -45,6 +46,7 @@ def test_the_second_routes_of_corollary_10_agree_with_the_first():
     """Draws of the same two outputs: their interval of 6 standard errors holds the exact number (2e-9)."""
     seen = nearer_of_two(0.25, 100_000)
     b = scale_of(2.0, 0.25)
+    assert second_routes.scale_of(2.0, 0.25) == pytest.approx(b, rel=1e-12)
 
     def near(r: float) -> float:  # of noise of norm r, in any direction: P(|U_1| < 1/r)
         return float(betainc(0.5, 0.5 * (100_000 - 1), min(1.0, r**-2.0))) * exp(-r / b) / b

@@ -1,11 +1,13 @@
 """Quotations are whole sentences of their papers, and each number of a paper is judged or has a reason why not."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mipsim import referee as rf
+from mipsim.theory import izzo
 from verify.papers import broken_index, broken_quotes, index_of, numbered, texts_in, violations, whole
 from verify.register import PAPERS, REGISTER, paper_of
 from verify.statement import Statement
@@ -143,3 +145,46 @@ def test_numbers_are_read_off_the_text():
 def test_a_planted_gap_is_seen(text, changes, why):
     index = INDEX | {"numbered": INDEX["numbered"] | changes}
     assert any(why in line for line in broken_index(index, REGISTER, text))
+
+
+def decimals(*texts: str) -> set[str]:
+    return {number for text in texts for number in re.findall(r"(?<![\d.])\d*\.\d+(?![\d.])", text)}
+
+
+def unquoted(item: Statement) -> set[str]:
+    """Numbers of a formula, and of the words of Izzo et al.'s statements, that no quotation has: its own, or of what it rests on."""
+    near = {name: REGISTER[name] for name in (*item.uses, *filter(None, [item.corrects]))}
+    near |= {name: REGISTER[name] for other in near.values() for name in other.uses}
+    quotes = [
+        quote.text for one in (item, *near.values()) for quote in (one.quote, *one.restricted_by) if quote
+    ]
+    words = (item.says, item.derivation) if item.name.startswith("izzo") else ()
+    return decimals(item.formula, *words) - decimals(*quotes)
+
+
+COMPUTED = {"izzo-prop-11-dataset-corrected"}
+"""Statements whose derivation computes numbers."""
+
+
+def test_numbers_of_formulas_are_those_of_the_quotations() -> None:
+    """Of corrections, which have numbers of their own, those of Izzo et al.'s statements alone."""
+    papers = [
+        item for item in REGISTER.values() if paper_of(item.name) != "field" and item.name not in COMPUTED
+    ]
+    assert not [
+        item.name
+        for item in papers
+        if unquoted(item) and (paper_of(item.name) == "izzo" or not item.corrects)
+    ]
+    corollary = REGISTER["izzo-cor-14"]
+    assert unquoted(replace(corollary, formula=corollary.formula.replace("6.16", "6.2"))) == {"6.2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [("thm-9", izzo.CONSTANT), ("cor-14", izzo.CONSTANT_FROM_2), ("cor-10", izzo.CONSTANT_FROM_2)],
+)
+def test_constants_of_the_code_are_those_of_the_quotations(name: str, constant: float) -> None:
+    quote = REGISTER[f"izzo-{name}"].quote
+    assert quote is not None
+    assert decimals(quote.text) == {f"{constant:g}"}
