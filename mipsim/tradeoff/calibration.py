@@ -18,7 +18,6 @@ _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 10
 FINE = 1e-5
 """Relative width at which a composed curve is accounted for and its least noise reported, and that of its epsilon."""
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
-_STEPS = 6  # of Newton's method; two are mostly enough
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 
@@ -145,18 +144,26 @@ def worse_tpr(curve: AbstractTradeOff, fpr: float, both: bool) -> tuple[float, f
 
 
 def _polished(at: Callable[[float, float], float], root: float, accuracy: float) -> float:
-    """A point that keeps to the target by finer bounds, a few widths of these above the least: by Newton's steps, of the coarse slope."""
+    """A point that keeps to the target by finer bounds, a few widths of these above the least: by Newton's steps of the coarse slope, and
+    from points on both sides on by secants, or halves where a secant does not halve what is left: there the excess may jump.
+    """
     accuracy, reach = max(accuracy, FINE), 30.0 * _COARSE
     fall = max((at(root - reach, _COARSE) - at(root + reach, _COARSE)) / (2.0 * reach), 1e-3)
-    nudge = 0.3 * accuracy
-    for _ in range(_STEPS):
-        excess = at(root, accuracy)
+    nudge, low, high, halved = 0.3 * accuracy, (-math.inf, 0.0), (math.inf, 0.0), True
+    while True:
+        excess, before = at(root, accuracy), high[0] - low[0]
         if -4.0 * nudge * fall <= excess <= 0.0:
             return root
-        root += min(max(excess / fall, -reach), reach) + nudge
-    while at(root, accuracy) > 0.0:
-        root, nudge = root + nudge, 2.0 * nudge
-    return root
+        low, high = ((root, excess), high) if excess > 0.0 else (low, (root, excess))
+        if (left := high[0] - low[0]) <= 4.0 * nudge:
+            return high[0]
+        if left < math.inf:
+            halved = not halved or left <= 0.5 * before
+            share = low[1] / (low[1] - high[1]) if halved else 0.5
+            root = min(low[0] + share * left + nudge, high[0] - nudge)
+        else:
+            root += min(max(excess / fall, -reach), reach) + nudge
+            reach *= 1.5
 
 
 Excess = Callable[[AbstractTradeOff], float]
