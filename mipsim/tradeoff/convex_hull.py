@@ -293,16 +293,16 @@ def _heights(curve: AbstractTradeOff, slope: float) -> tuple[np.ndarray, np.ndar
 
 
 def _common_slope(curves: Curves, pair: tuple[int, int], ends: tuple[float, float]) -> float:
-    """Logarithm of the slope of the line that touches both curves."""
+    """Logarithm of the slope of the line that touches both curves, or of a line of which the bounds of both do not tell which is ahead."""
 
     @cache
     def ahead(slope: float) -> float:
-        first, second = (float(sum(end[0] for end in _heights(curves[k], slope))) for k in pair)
-        return 0.0 if np.isneginf(first) and np.isneginf(second) else first - second
+        (low, high), (least, most) = ([float(end[0]) for end in _heights(curves[k], slope)] for k in pair)
+        return 0.0 if low <= most and least <= high else low + high - least - most
 
     first, last, wider = *ends, 1e-3 + abs(ends[0] - ends[1])
     for _ in range(12):  # the outlines of both may be off by more than they are apart
-        if ahead(first) * ahead(last) < 0.0:
+        if ahead(first) * ahead(last) <= 0.0:
             break
         first, last, wider = first + wider, last - wider, 2.0 * wider
     else:
