@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
+from itertools import pairwise
 
 import numpy as np
 import scipy
@@ -31,7 +32,8 @@ ROUGH = 0.3  # relative width by which the direction is looked at that is mostly
 _PLANNED = 64  # values of a question that are each planned for
 _BETWEEN = 1e-4  # accuracy of bands between which a number is
 _USELESS = 0.01  # of the logarithm of a number: more is looked for between modes
-_RETAINED = 1 << 21  # places of the bands that are retained for equal requests, some 70 bytes each
+_RETAINED = 1 << 20  # places of the bands that are retained for equal requests, some 100 bytes each
+_HELD = 1 << 22  # places of the bands that a question holds at a time
 _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
@@ -147,6 +149,14 @@ class LossSum(LossPlan):
                 del self._bands[next(iter(self._bands))]
             self._bands[key] = built
         return self._bands[key]
+
+    def _hold(self, band: Band) -> None:
+        """Add a band to those of the question; where there is no room for all, without the coarser of the two that are nearest to each other."""
+        self.bands.append(band)
+        while sum(b.places.size for b in self.bands) > _HELD:
+            pairs = pairwise(sorted(self.bands, key=lambda b: b.centre))
+            two = min(pairs, key=lambda two: (two[1].centre - two[0].centre) / min(b.spread for b in two))
+            self.bands.remove(max(two, key=lambda b: (b is not band, b.step)))
 
     def _pays(self, theta: float, accuracy: float, needs: str, step: float | None) -> bool:
         """Take a band's places from what is left for the question, where they are; equal questions have equal bands."""
@@ -493,7 +503,7 @@ class LossSum(LossPlan):
                     continue
                 rough = max(accuracy, _BETWEEN)
                 if self.reached(theta) and self._pays(theta, rough, needs, None):
-                    self.bands.append(band := self.band(theta, rough, needs))
+                    self._hold(band := self.band(theta, rough, needs))
                     result[:] = _narrowed([band], ask, result)
                     wide = width(result)
 
@@ -529,7 +539,7 @@ class LossSum(LossPlan):
                         theta = 0.5 + 0.8 * (theta - 0.5)
                     mean = self.cumulants(theta)[1]
                     if self.reached(theta) and not any(abs(b.centre - mean) < b.spread for b in self.bands):
-                        self.bands.append(band := self.band(theta, accuracy, needs))
+                        self._hold(band := self.band(theta, accuracy, needs))
                         result = _narrowed([band], ask, result)
                         wide = width(result)
                 continue
@@ -551,7 +561,7 @@ class LossSum(LossPlan):
                 fail(ends)
                 continue
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
-            self.bands.append(band)
+            self._hold(band)
             result = _narrowed([band], ask, result)
             for coarse in [b for b in near if b.step > band.step]:
                 rest = [b for b in self.bands if b is not coarse]
