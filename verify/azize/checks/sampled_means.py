@@ -10,8 +10,8 @@ import scipy
 
 from mipsim.referee import Draws, Replication
 from mipsim.referee.replication import mean, near
-from verify.azize.checks.second_routes import by_digits, by_parity, faint_noise, parity_ratio
-from verify.azize.laws.mean_families import MeanProblem
+from verify.azize.checks.second_routes import by_digits, by_parity, parity_ratio
+from verify.azize.laws.mean_families import FAINT, MeanProblem
 
 ROWS = 200
 ENTRIES = 4_000_000
@@ -128,7 +128,7 @@ def by_columns(epsilon: float = 0.0, direction: str = "in against out", rho: flo
     elif problem.data == "Cantor":
         result = by_digits()
     elif problem.extra == "faint noise":
-        result = faint_noise(problem.leakage)
+        result = by_parity(FAINT, faint=True)
     elif problem.data == "Bernoulli" and problem.target == "off the support":
         result = off_the_lattice(problem)
     else:

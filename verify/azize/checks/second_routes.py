@@ -59,16 +59,16 @@ def rate_of_subsample(
     )
 
 
-def by_parity(rate: float, n: int = 256, games: int = GAMES) -> Draws:
-    """Draw the rows of coordinate n, a power of 2, alone and look at the parity of their sum."""
+def by_parity(rate: float, faint: bool = False, n: int = 256, games: int = GAMES) -> Draws:
+    """Draw the rows of coordinate n, a power of 2, alone, with faint noise or none, and look at the parity of their sum."""
     rng, odd = np.random.default_rng(19), []
     for member in (False, True):
         ones = rng.binomial(n - member, rate / n, games)
         total = 2 * rng.binomial(n - member - ones, 0.5) + ones + member
-        odd.append((total % 2).astype(float))
+        odd.append(((np.rint(total + rng.normal(0.0, n**-0.5, games)) if faint else total) % 2).astype(float))
     return Draws(
         *odd,
-        how=f"NumPy, {games:,} games a world from the rows of coordinate j = n, seed 19, n = {n}: is the sum odd?",
+        how=f"NumPy, {games:,} games a world from the rows of coordinate j = n, seed 19, n = {n}: is the sum{', rounded,' * faint} odd?",
         size=n,
     )
 
@@ -104,19 +104,6 @@ def _fractions(digits: np.ndarray) -> np.ndarray:
         rest = (2 * digits[..., k] + rest) / 3
         result[..., k] = rest
     return result
-
-
-def faint_noise(m: float, games: int = 200_000, n: int = 512) -> Draws:
-    """Draw the sum of coordinate n, a power of 2, a fair coin with target 1/2 and noise 1/n a record, and look whether it is nearer to a half."""
-    rng, near_half = np.random.default_rng(15), []
-    for member in (False, True):
-        total = rng.binomial(n - member, 0.5, games) + member * 0.5 + rng.normal(0.0, n**-0.5, games)
-        near_half.append(-np.abs(total - np.floor(total) - 0.5))
-    return Draws(
-        *near_half,
-        how=f"NumPy, {games:,} games a world from the sums of coordinate j = n, seed 15, n = {n}: how near is the sum to a half?; m = {m:g}",
-        size=n,
-    )
 
 
 def by_release(n: int, distance: float) -> Replication:

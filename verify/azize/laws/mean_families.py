@@ -29,15 +29,17 @@ Bernoulli(n^-1/2); the atoms 0, 1, sqrt 2 with probabilities .6, .3, .1; the Can
 TARGETS = ("typical", "easiest", "hardest", "off the support")
 """Of Bernoulli data: sampled from them; the less likely value; the likelier value; t and u standard deviations from the mean. Other data have
 targets at t and u in equal parts of the coordinates, sqrt 2 for the atoms, a typical target for the Cantor law."""
+FAINT = 0.03
+"""The rate of the parity under faint noise."""
 EXTRAS = {
     "none": "",
     "spike": "Exponential(1)",
     "parity": "for j = 1, 2, 4, 8, ... up to n a further coordinate has the values 0, 1, 2, with P(1) = rate / j and P(0) = P(2), and the target 1, its mean: the sum's parity tells",
-    "faint noise": "for j = 1, 2, 4, 8, ... up to n a further coordinate is a fair coin with the target 1/2, its mean, and noise of deviation 1 / j in the place of gamma",
+    "faint noise": f"for j = 1, 2, 4, 8, ... up to n a further coordinate has the values 0, 1, 2, with P(1) = {FAINT:g} / j and P(0) = P(2), the target 1, its mean, and noise of deviation 1 / j in the place of gamma: the parity of the whole number nearest to the sum tells",
 }
 """A spike is an extra coordinate with a target sqrt(rate n) standard deviations away. The others are a single law of the data for all n, whose extra
-coordinates have their targets at the mean and add nothing to m*. Of them that of the largest j <= n is looked at alone: whether its sum is odd, or nearer to a
-half than to a whole number. What the others show makes the attacker stronger yet."""
+coordinates have their targets at the mean and add nothing to m*. Of them that of the largest j <= n is looked at alone: whether its sum, or the whole number
+nearest to it, is odd. What the others show makes the attacker stronger yet."""
 ROOT_2_MEAN = 0.3 + 0.1 * np.sqrt(2.0)
 ROOT_2 = float((np.sqrt(2.0) - ROOT_2_MEAN) / np.sqrt(0.5 - ROOT_2_MEAN**2))
 """The target of the three atoms, standardised."""
@@ -130,7 +132,7 @@ class MeanProblem:
         }
         # The table of noisy counts is large, and the approach faster.
         first, steps = (20, 8) if self.gamma and self.data == "Bernoulli" else (50, 10)
-        if self.extra == "faint noise":  # the two sums are distinguishable from a thousand rows on
+        if self.extra == "faint noise":  # the noise moves no sum by a half from a thousand rows on
             first, steps = 1600, 8
         return tuple(first * int(np.ceil(max(1.0, slow.get(self.data, 1.0)))) * 2**k for k in range(steps))
 
@@ -205,13 +207,11 @@ def _extra(kind: str, rate: float, rows: int, n: int) -> BracketedTerms:
     if kind == "spike":
         return bracketed_terms(gamma_pair(rows, 1.0, float(np.sqrt(rate * n))), rows, 1)
     j = 1 << (n.bit_length() - 1)  # the largest power of 2 up to n
-    if kind == "parity":
-        odd = (1 - 2 * rate / j) ** np.array([rows, rows - 1.0])
-        even = np.array([0.5 * (1 + odd[0]), 0.5 * (1 - odd[1])])
-    else:
-        # The sum is a whole number (out), or a whole number less a half (in), with noise of variance n / j^2.
-        wrong = 2 * float(ndtr(-0.25 * j / np.sqrt(n)))
-        even = np.array([1 - wrong, wrong])
+    faint = kind == "faint noise"
+    odd = (1 - 2 * (FAINT if faint else rate) / j) ** np.array([rows, rows - 1.0])
+    if faint:
+        odd *= 1 - 4 * float(ndtr(-0.5 * j / np.sqrt(n)))  # noise of variance n / j^2 moves the sum by a half
+    even = np.array([0.5 * (1 + odd[0]), 0.5 * (1 - odd[1])])
     out, inside = np.array([even[0], 1 - even[0]]), np.array([even[1], 1 - even[1]])
     with np.errstate(divide="ignore"):
         terms = Terms(out, inside, np.log(inside) - np.log(out), 1, 0.0, np.zeros(2), rows, 4 * EPS)

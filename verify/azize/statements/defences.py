@@ -53,7 +53,7 @@ NOISE = Statement(
     name="azize-thm-4.1", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{m}), \quad m = \lim \frac{1}{n} \lVert z^* - \mu \rVert^2_{(\Sigma + \Sigma_\gamma)^{-1}}",
     uses=("azize-thm-3.1-power",),
     says=NOISY,
-    fails="Noise that fades from coordinate to coordinate leaves ever more of them nearly exact, and in a nearly exact mean of fair coins the target 1/2 shows, which $m$ does not count, as 1/2 is their mean.",
+    fails=r"Noise that fades from coordinate to coordinate leaves ever more of them nearly exact. There the parity of a sum shows, as in theorem 3.1: a coordinate j with the values 0, 2 and, with probability 0.03/j, 1 has the target 1, its mean, which $m$ does not count.",
     instead=r"$\gamma_j \ge c\,\sigma_j$, and conditions uniform in n, d",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}
@@ -330,8 +330,9 @@ STATEMENTS = (
             "the correction of theorem 3.1 with N = 1, for every target, but that the replaced record too carries its noise: the q of "
             "(ii) and (iii) is convolved with another normal law, of variance c_j^2/n, c_j^2 = gamma_j^2/(sigma_j^2 + gamma_j^2) <= 1. That "
             "makes r^2 = 1 - (1 - c_j^2)/n, moves the polynomials by O(1/n) and raises no error bound. The theorem follows with the variances sigma_j^2 + gamma_j^2. Noise that fades "
-            "over the coordinates leaves their lattices visible: with D_j = Bernoulli(1/2), gamma_j = 1/j and z_j = 1/2, m = 0, yet the "
-            "sum of coordinate n lies within about 1/sqrt(n) of a whole number or of a half. " + MEAN
+            "over the coordinates leaves their lattices visible: with the values 0, 1, 2, P(1) = .03/j, P(0) = P(2), z_j = 1 = mu_j and gamma_j = 1/j, m = 0, yet the "
+            "sum of coordinate n lies within about 1/sqrt(n) of a whole number, whose parity gives the target away. "
+            + MEAN
         ),
         samples=(3, 3, 40),
         needs={"gamma_j / sigma_j >= c > 0": {"added": {"extra": "faint noise"}}},

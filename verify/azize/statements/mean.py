@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.theory import azize
@@ -12,7 +12,7 @@ from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearT
 from verify.azize.checks.sampled_means import by_columns, by_difference
 from verify.azize.checks.second_routes import level_at_zero
 from verify.azize.laws.mean_curves import InSight, difference, probit_at_threshold, scaled_difference
-from verify.azize.laws.mean_families import DATA, EXTRAS, TARGETS, MeanProblem, leakage, mean_tradeoff
+from verify.azize.laws.mean_families import DATA, EXTRAS, FAINT, TARGETS, MeanProblem, leakage, mean_tradeoff
 from verify.azize.statements.conditions import MEAN, REGULAR
 from verify.statement import Statement, where_in
 
@@ -184,8 +184,8 @@ def least_strength(**at: Any) -> rf.Ceiling | None:
     elif problem.extra == "parity":
         alpha, source = parity_error(problem.rate, start), PARITY
     elif problem.extra == "faint noise":
-        alpha = SEEN
-        source = "whether the sum of coordinate j, n/2 < j <= n, is nearer to a whole number than to a half is wrong with probability 2 Phi(-sqrt(n)/8) at most in both worlds, which falls in n"
+        alpha = parity_error(FAINT, start) + 2.0 * float(ndtr(-0.25 * start**0.5))
+        source = f"{PARITY.replace('rate', f'{FAINT:g}')}; the noise moves the sum by a half with probability 2 Phi(-sqrt(n)/4) at most, which falls in n too"
     else:
         return None
     corners = [alpha, 1.0] if alpha == 0.0 else [0.0, alpha, 1.0]
