@@ -237,7 +237,7 @@ def account(
     Args:
         noise_multiplier: the standard deviation of the noise over the clipping norm, > 0. In its place an event of dp_accounting, which
             says all but the neighbours, and of which nothing is imported; or the configuration of a training, a mapping or the path of
-            a file of TOML, JSON or YAML, which says all, and maybe a claim. See `mipsim.tradeoff.training` for the names that are known.
+            a file of TOML, JSON or YAML, which says all but what is given as sampling, neighbours, data_size or claim. See `mipsim.tradeoff.training` for the names that are known.
         sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps; 1 if it is None.
         steps: all of them, from 1 to 10^9; 1 if it is None.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
@@ -251,7 +251,7 @@ def account(
         claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
         normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing); "floor", the
             floor of the rate times the number of records; "realised", the number of records that came in the batch.
-        data_size: the number of records, >= 2, with "floor" or "realised" alone, if no configuration says it.
+        data_size: the number of records, >= 2, with "floor", "realised" or a configuration alone.
         dimension: of a gradient, >= 1, with "floor" alone, for the sentence that refuses it; 1000 if it is None.
 
     Raises:
@@ -282,21 +282,24 @@ def account(
         "data_size": None if data_size is None else whole("data_size", data_size, 2, 10**15),
         "dimension": None if dimension is None else whole("dimension", dimension, 1, 10**12),
     }
+    steps_of = {"sampling_rate": sampling_rate, "steps": steps}
+    who: dict[str, Any] = {"neighbours": neighbours, "sampling": sampling, "group": group}
+    if is_training(noise_multiplier):
+        _refuse_beside(
+            "a configuration as noise_multiplier, which says it",
+            **steps_of,
+            phases=phases,
+            group=group,
+        )
+        training = read_training(
+            noise_multiplier, sampling=sampling, neighbours=neighbours, data_size=divided.pop("data_size")
+        )
+        return _of_training(training, claim=claim, **divided, **wanted)
     for name, uses in (("data_size", ("floor", "realised")), ("dimension", ("floor",))):
         if divided[name] is not None and normalise not in uses:
             raise ValueError(
                 f"{name} is {divided[name]} with normalise {normalise!r}; give it with {' or '.join(map(repr, uses))} alone"
             )
-    steps_of = {"sampling_rate": sampling_rate, "steps": steps}
-    who: dict[str, Any] = {"neighbours": neighbours, "sampling": sampling, "group": group}
-    if is_training(noise_multiplier):
-        _refuse_beside(
-            "a configuration as noise_multiplier; with it give only claim, normalise, data_size, dimension, delta, epsilon and fpr",
-            **steps_of,
-            phases=phases,
-            **who,
-        )
-        return _of_training(read_training(noise_multiplier), claim=claim, **divided, **wanted)
     if claim is not None:
         for name, value in zip(("epsilon", "delta"), claim, strict=True):
             wanted[name] = [*dict.fromkeys([*wanted[name], value])]
@@ -347,15 +350,14 @@ def _claimed(claim: object) -> tuple[float, float]:
 
 def _of_training(training: Training, **given: Any) -> Account:
     """The lower ends of the least, and the upper ends of the most, that a configuration allows."""
-    for name in ("claim", "data_size"):
-        if (own := getattr(training, name)) is not None:
-            if given[name] is not None:
-                raise ValueError(
-                    f"{name} is {quoted(given[name])} beside a configuration that has {own}; give 1 of them"
-                )
-            given[name] = own
-    if training.data_size is not None and given["normalise"] == "expected":
-        given["data_size"] = None  # whatever it is
+    if training.claim is not None:
+        if given["claim"] is not None:
+            raise ValueError(
+                f"claim is {given['claim']} beside a configuration that has {training.claim}; give 1 of them"
+            )
+        given["claim"] = training.claim
+    if given["normalise"] != "expected":
+        given["data_size"] = training.data_size
     if training.delta is not None:
         given["delta"] = [*dict.fromkeys([*given["delta"], training.delta])]
     given |= {"neighbours": training.neighbours, "sampling": training.sampling}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from os import PathLike
@@ -17,12 +17,12 @@ from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
 
 ENDINGS = ".toml", ".json", ".yaml", ".yml"
 _NAMES = {
-    "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier",
+    "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier z",
     "sampling_rate": "sampling_rate sample_rate sampling_probability sampling_prob q",
     "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
     "devices": "devices world_size num_devices n_gpus num_gpus",
-    "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples n",
+    "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples ds_size n",
     "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs",
     "steps": "steps num_steps n_steps max_steps train_steps num_train_steps iterations num_iterations num_updates",
     "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
@@ -33,9 +33,20 @@ _NAMES = {
 }
 _SAMPLINGS = {name: f"{name} {scheme.spelt}" for name, scheme in SCHEMES.items()}
 _RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
-_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
-"""How tables begin that are not read: an epsilon in them is that of Adam or of an attack, and a batch that of a test."""
+_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
+"""How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
 _FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
+_OFF = [
+    "dp",
+    "dp_enabled",
+    "enable_dp",
+    "use_dp",
+    "differential_privacy",
+    "enable_differential_privacy",
+    "use_differential_privacy",
+]
+_OVERRULED = {"shuffle": "poisson_sampling", "batch_size": "logical_batch_size"}
+"""What is true of a loader or of the memory alone, where the file says the other."""
 _IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
 _MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8
@@ -71,10 +82,10 @@ def is_training(value: object) -> bool:
     return named or isinstance(value, Mapping)
 
 
-def read_training(source: Any) -> Training:
+def read_training(source: Any, **beside: Any) -> Training:
     """Read a mapping, or a file of TOML, JSON or YAML; tables in it may be nested, and a list of tables `phases` has each phase.
 
-    What stands outside of the phases is true of all of them. Where the records are no whole number of batches, libraries differ in the rate and the steps of an epoch (dropped, or a smaller last
+    What stands outside of the phases is true of all of them, and so is what stands `beside` the source unless it is None. Where the records are no whole number of batches, libraries differ in the rate and the steps of an epoch (dropped, or a smaller last
     batch): both ends are returned.
 
     Raises:
@@ -85,7 +96,7 @@ def read_training(source: Any) -> Training:
     """
     held = isinstance(source, Mapping)
     try:
-        return _training(source if held else _content(Path(source)))
+        return _training(source if held else _content(Path(source)), beside)
     except ValueError as error:
         where = "noise_multiplier holds a training" if held else printable(source)
         raise ValueError(f"{where}: {error}") from None
@@ -148,8 +159,11 @@ def _once_in_yaml(root: Any) -> None:
 def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
     if depth > _DEEPEST:
         raise ValueError(f"its tables are nested more than {_DEEPEST} deep")
+    words = {key: str(key).strip().lower().replace("-", "_").replace(" ", "_") for key in table}
     for key, value in table.items():
-        word = str(key).strip().lower().replace("-", "_").replace(" ", "_")
+        word = words[key]
+        if word == "enabled" and "noise_multiplier" in map(_SPELT.get, words.values()):
+            word = "dp_enabled"
         known = word in _SPELT and _SPELT[word] not in ("sampling", "neighbours")
         if not isinstance(value, Mapping):
             yield word, value
@@ -161,8 +175,8 @@ def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, An
             yield from _entries(value, depth + 1)
 
 
-def _training(table: Mapping[str, Any]) -> Training:
-    entries = list(islice(_entries(table), _MOST_NAMES + 1))
+def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
+    entries = [*beside.items(), *islice(_entries(table), _MOST_NAMES + 1)]
     if len(entries) > _MOST_NAMES:
         raise ValueError(f"it has more than {_MOST_NAMES} names")
     listed = [value for word, value in entries if word == "phases"]
@@ -193,11 +207,16 @@ def _training(table: Mapping[str, Any]) -> Training:
     )
 
 
-def _phase(entries: Iterable[tuple[str, Any]]) -> Training:
+def _phase(entries: list[tuple[str, Any]]) -> Training:
+    held = dict(entries)
     given, spelt, unread, denied = dict[str, Any](), dict[str, str](), list[str](), dict[str, str]()
     for word, value in entries:
+        if word in _OFF and value is False:
+            raise ValueError(f"{word} is false, so that no noise is added")
         if (name := _SPELT.get(word)) is None:
             _refuse_tables(word, value)
+            unread.append(word)
+        elif word in _OVERRULED and held.get(_OVERRULED[word]):
             unread.append(word)
         elif value is False and word in _FLAGS:
             denied[_FLAGS[word]] = word

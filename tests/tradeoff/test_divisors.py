@@ -55,8 +55,6 @@ def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -
     assert realised["advantage"][1] > 1.03 * plain.numbers["advantage"][1]
     run: Any = {"sigma": 1.0, "q": 0.1, "steps": 5, "n": 100, "sampler": "poisson"}
     assert mi.account(run, normalise="realised").numbers == realised
-    with pytest.raises(
-        ValueError, match="data_size is 1000 beside a configuration that has 100; give 1 of them"
-    ):
+    with pytest.raises(ValueError, match="data_size and n are the same and differ; give the data_size alone"):
         mi.account(run, normalise="realised", data_size=1000)  # of which fewer hide less
     assert mi.account(run | {"n": 10**16}).numbers == plain.numbers

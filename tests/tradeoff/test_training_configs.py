@@ -22,6 +22,21 @@ PUBLISHED = [
     (TENSORFLOW, {"noise_multiplier": 1.12, "batch_size": 256, "dataset_size": 60_000, "epochs": 60}, 2.92),
 ]
 """Source, what it says, and the epsilon that it reports at delta 1e-5, of Poisson samples by Renyi divergences."""
+FILES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("https://github.com/ebagdasa/differential-privacy-vs-fairness/blob/564fb55d/params/params_cifar10_S1z0.8.yaml",
+     {"test_batch_size": 100, "batch_size": 256, "num_microbatches": 256, "S": 1, "z": 0.8, "dp": True, "epochs": 240,
+      "save_on_epochs": [10, 50], "ds_size": 10_000, "fixed_n_train": 10_000, "number_of_entries_test": 1000}, {"sampling": "poisson"},
+     "a step has 256 of 10000 records; an epoch has 39 or 40 steps"),
+    ("https://github.com/nv-tlabs/DPDM/blob/37fbcbd6/configs/mnist_28/train_eps_10.0.yaml",
+     {"sampler": {"type": "ddim", "num_steps": 50, "snapshot_batch_size": 64}, "train": {"batch_size": 4096, "n_epochs": 300},
+      "dp": {"max_grad_norm": 1.0, "delta": "1e-5", "epsilon": 10.0, "max_physical_batch_size": 8192, "n_splits": 4}},
+     {"sampling": "poisson", "data_size": 60_000}, "what is missing: noise_multiplier"),
+    ("Opacus, with batches in memory of a loader that it replaces",
+     {"dataloader": {"batch_size": 16, "shuffle": True}, "epochs": 20, "differential_privacy": {"enabled": True, "noise_multiplier": 0.5,
+      "poisson_sampling": True, "logical_batch_size": 512}, "optimizer": {"name": "Adam"}, "loss": {"label_smoothing": 0.1}},
+     {"data_size": 3800}, "a step has 512 of 3800 records; an epoch has 7 or 8 steps"),
+]  # fmt: skip
+"""Source, what a public file holds, what is given beside it, and what is read of it or missing in it."""
 FULL: dict[str, Any] = {
     "noise_multiplier": 1.0,
     "batch_size": 100,
@@ -45,6 +60,19 @@ def test_a_published_epsilon_is_judged(source: str, says: dict[str, Any], epsilo
     loader = {"shuffle": True, "steps_per_epoch": says.get("steps_per_epoch", 234)}
     without = {name: value for name, value in says.items() if name != "sample-rate"}
     assert mi.account(without | claimed | loader, fpr=[]).verdict == "REFUTED"
+
+
+@pytest.mark.parametrize(("source", "holds", "beside", "says"), FILES)
+def test_a_public_file_is_read_or_lacks_what_it_does_not_say(
+    source: str, holds: dict[str, Any], beside: dict[str, Any], says: str
+) -> None:
+    try:
+        read = mi.account(holds, **beside, delta=[], epsilon=[], fpr=[]).read
+    except ValueError as error:
+        read = str(error)
+    assert says in read
+    with pytest.raises(ValueError, match=r"data_size and .* are the same and differ"):
+        mi.account(holds | {"n": 61_000}, **beside | {"data_size": 100_000})
 
 
 def test_both_ends_are_those_of_the_fewest_and_the_most_steps() -> None:
@@ -143,6 +171,8 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"noise_multiplier": "much"}, "noise_multiplier is 'much'; it must be a number"),
         (FULL | {"shuffle": False, "sampling": None}, "what is missing: sampling, which is"),
         (FULL | {"poisson_sampling": False}, "sampling is 'poisson' and poisson_sampling is false; give 1 of them"),
+        (FULL | {"dp": {"enabled": False, "sigma": 1.0}}, "dp_enabled is false, so that no noise is added"),
+        (FULL | {"use-dp": False}, "use_dp is false, so that no noise is added"),
         (FULL | {"epochs": 1e308}, "epochs is 1e+308; it must be a finite number in (0, 1e+09]"),
         (FULL | {"batch_size": None, "q": 5e-324}, "q is 5e-324; it must be a finite number in [1e-100, 1]"),
         (FULL | {"sigma": [1.0, 1.2]}, "sigma is [1.0, 1.2]; it must be a finite number"),
