@@ -285,6 +285,79 @@ def test_every_wrong_kind_is_refused_in_our_words() -> None:
     assert not missed(EVERY)
 
 
+ANY_BUT = {
+    -1.5: (
+        "a aimed b candidates log_q central_moments Replication.claim delta_epsilon.epsilon p_value.epsilon fixed gaps gradient in_scores Draws.inside "
+        "largest_refused.least limit log_fpr losses low matrix mean moments refuses_gdp.mu Draws.out out_scores outside record Empirical.records "
+        "RelaxedThreat.records Subset.records reference scalar scores several skewness t target targets thing Ceiling.value Number.value values "
+        "weights x "
+    ),
+    0.0: (
+        "a aimed alpha b candidates coordinate epochs train.noise_multiplier views PiecewiseLinearTradeOff.beta SampledTradeOff.beta game_limit_mu.c long_run_mu.c central_moments claim count delta epsilon "
+        "error epsilon_from_eta.eta mip_tradeoff.eta family_lower_bound.false_negatives false_positives fixed AbstractTradeOff.tpr_at.fpr "
+        "AbstractTradeOff.tpr_bounds.fpr EmpiricalTradeOff.tpr_interval.fpr account.fpr gaps gradient guesses in_noncentrality in_scores Draws.inside "
+        "leakage largest_refused.least mu_bound.least least_rate limit log_fpr losses low matrix mean member moments largest_refused.most mu "
+        "Descent.noise_multiplier SGDStep.noise_multiplier noise_std noncentrality offline_a opposite Draws.out out_noncentrality out_only out_scores "
+        "outside population prior prior_success record record_deviation Empirical.records Subset.records reference regularisation relative right "
+        "MixtureTradeOff.sampling_rate account.sampling_rate dpsgd.sampling_rate sampled_tradeoff.sampling_rate scalar LaplaceNoise.scale scores seed "
+        "sensitivities several shadows shape significance skewness composed_mu.step game_limit_mu.step long_run_mu.step susceptibility t target "
+        "targets thing Ceiling.value Number.value Choice.values rows.values weights x y "
+    ),
+}  # fmt: skip
+"""Numbers that every argument refuses but these, or these of a call."""
+ONLY = {
+    1.0: (
+        "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta classes confidence data_size best_of_runs.delta "
+        "find_noise_multiplier_for_epsilon_delta.delta df account.dimension failure_probability EmpiricalTradeOff.false_negatives floor "
+        "EmpiricalTradeOff.tpr_lower_bound.fpr find_noise_multiplier_for_tpr_at_fpr.fpr Whole.high in_games in_masses inclusion_probability k "
+        "least_rate log_fpr Real.low Uniform.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities "
+        "inside_moments.rows step_mu.rows step_tradeoff.rows audit.runs best_of_runs.runs shift sizes EmpiricalTradeOff.from_scores.thresholds tpr "
+    ),
+    1.5: (
+        "accuracy advantage alpha axes beta account.claim confidence delta df epsilon_accuracy failure_probability EmpiricalTradeOff.false_negatives "
+        "floor fpr Whole.high in_masses inclusion_probability least_rate log_fpr losses low offline_a opposite_probabilities Histogram.out out_masses "
+        "out_only p prior prior_success probabilities sampling_rate shift significance sizes tpr "
+    ),
+}  # fmt: skip
+"""Numbers that these refuse."""
+
+
+def in_place(right: Any, number: float) -> Any:
+    """A right value with this number in its place, or in that of its last entry; None where none is there, or a whole number alone."""
+    try:
+        values = np.array(right)
+    except ValueError:  # arrays of several sizes
+        return None
+    if isinstance(right, bool) or values.dtype.kind not in "if" or not values.size:
+        return None
+    if values.dtype.kind == "i" and number == 1.5:
+        return None
+    values.flat[-1] = int(number) if values.dtype.kind == "i" else number
+    return values if isinstance(right, np.ndarray) else type(right)(values.tolist())
+
+
+NUMBERS = [
+    (call, right, name, value)
+    for call, right in CALLS
+    for name in right
+    for number in (*ANY_BUT, *ONLY)
+    for named in [(ANY_BUT.get(number) or ONLY[number]).split()]
+    if (name in named or f"{getattr(call, '__qualname__', '')}.{name}" in named) == (number in ONLY)
+    and (value := in_place(right[name], number)) is not None
+]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_number_beyond_what_an_argument_takes_is_refused() -> None:
+    met = (
+        (call, name, value, wrong_of(call, right, name, value, False)) for call, right, name, value in NUMBERS
+    )
+    assert not [
+        (getattr(call, "__qualname__", ""), name, value, what) for call, name, value, what in met if what
+    ]
+    assert len(NUMBERS) > 700
+
+
 HUGE = (2**31, 2**53, 2**63 - 1, 2**64 - 1)
 LONG_RUNS = (mi.play, mi.play_many, mi.play_targets, mi.decide, nn.train)
 """What shows how far it is and ends by Ctrl-C, however many games or epochs."""
