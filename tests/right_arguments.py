@@ -16,7 +16,7 @@ import mipsim as mi
 from mipsim import bands, data, engine, nn, special, theory, tradeoff
 from mipsim import referee as rf
 from mipsim.audits import RunningAudit
-from tests.contracts import test_attacks, test_mechanisms
+from tests.contracts import test_attacks, test_curves, test_games, test_mechanisms
 from tests.distributions.members import MEMBERS
 
 RNG = np.random.default_rng(0)
@@ -362,6 +362,8 @@ OF_FAMILIES: Calls = [
             *(member.law for member in MEMBERS.values()),
             *(row[0] for row in test_mechanisms.MEMBERS.values()),
             *(row[0] for row in test_attacks.MEMBERS),
+            *(row[0] for row in test_games.MEMBERS.values()),
+            *(row[1] for row in test_curves.MEMBERS),
         )
     }.values()
     if type(member) not in [*(call for call, _ in CALLS), *MADE]
