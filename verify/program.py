@@ -189,4 +189,5 @@ class _Collected:
             else ""
         )
         head = "\n".join(["from __future__ import annotations", "", *sorted(self.imports), left]).rstrip()
-        return "\n\n\n".join([head, *(text for _, text in self.parts.values())])
+        # Names that are assigned together have the same text.
+        return "\n\n\n".join([head, *dict.fromkeys(text for _, text in self.parts.values())])
