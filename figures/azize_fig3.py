@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
 from figures import roc, style, write
 from figures.study_counts import Played, Request, as_counts_error, play
 from sims import gradient_epochs
 from sims.gradient_epochs import RATE
+from sims.gradient_spread import area as area_of
 from sims.gradients import ATTACKS, BATCH, EPOCH, MEANS, TARGETS, VICTIMS, Victim, name_of, victims
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
             )  # the intervals of literal epochs lie side by side
             scores = victim.scores[:, place, ATTACKS.index(attack)]
             away = float((scores[victim.targets[place]] - scores.mean()) / scores.std())
-            expected = _normal_area(away, SIZES)
+            expected = area_of(away, SIZES)
             axes.plot(SIZES, expected, color=colour, linestyle=LINES[attack], linewidth=0.9)
             rows += [
                 (panel, name, int(n), "", "", "", float(area), "")
@@ -174,15 +174,10 @@ def _played(which: str, target: str, attack: str, request: Request) -> Iterator[
         yield EPOCH, True, play(name_of(which, target, attack, "epoch"), fewer)
 
 
-def _normal_area(away: float, n: np.ndarray) -> np.ndarray:
-    """The area under the curve of the mean of n scores against that of n - 1 and the target's, `away` standard deviations from their mean, as if both were normal."""
-    return ndtr(away / np.sqrt(2.0 * n - 1.0))
-
-
 def _most(victims: dict[str, Victim]) -> float:
     """The largest such area at the largest n."""
     return max(
-        float(_normal_area((own - rest.mean()) / rest.std(), SIZES[-1]))
+        float(area_of((own - rest.mean()) / rest.std(), SIZES[-1]))
         for victim in victims.values()
         for place, at in enumerate(victim.targets)
         for own, rest in zip(victim.scores[at, place], victim.scores[:, place].T, strict=True)
@@ -193,7 +188,7 @@ def _apart(victim: Victim) -> tuple[int, int]:
     """From which to which n the area of the covariance attack on the easiest target is at least .95 and that of the scalar product at most .8, by that approximation."""
     own, rest = victim.scores[victim.targets[0], 0], victim.scores[:, 0]
     strong, weak = (
-        _normal_area(away, np.arange(2, SIZES[-1])) for away in (own - rest.mean(axis=0)) / rest.std(axis=0)
+        area_of(away, np.arange(2, SIZES[-1])) for away in (own - rest.mean(axis=0)) / rest.std(axis=0)
     )
     result = np.flatnonzero((strong >= 0.95) & (weak <= 0.8)) + 2
     return int(result[0]), int(result[-1])

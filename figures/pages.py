@@ -19,6 +19,7 @@ from figures.style import SETTINGS
 from figures.write import fewer_colours
 from mipsim._files import replace_file
 from mipsim._words import duration
+from sims.process import between
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"
@@ -78,15 +79,11 @@ def texts(stored: Path = STORED) -> dict[Path, str]:
     pages = {FOLDER / f"{paper}.md": _page(stored, paper, rows) for paper in PAPERS}
     return pages | {
         FOLDER / "index.md": _index(rows),
-        ROOT / "README.md": _between(ROOT / "README.md", _MARKS, _strip(rows)),
-        FINDINGS: _between(FINDINGS, _TRAINED_MARKS, _trained(rows)),
+        ROOT / "README.md": between(
+            (ROOT / "README.md").read_text("utf-8"), _MARKS[0], _strip(rows), _MARKS[1]
+        ),
+        FINDINGS: between(FINDINGS.read_text("utf-8"), _TRAINED_MARKS[0], _trained(rows), _TRAINED_MARKS[1]),
     }
-
-
-def _between(page: Path, marks: tuple[str, str], text: str) -> str:
-    """The page with a new text between its marks."""
-    before, rest = page.read_text("utf-8").split(marks[0])
-    return before + marks[0] + text + marks[1] + rest.split(marks[1])[1]
 
 
 def _trained(rows: Sequence[Checked]) -> str:

@@ -60,14 +60,14 @@ def executor_for(kind: str, seconds: float, folder: Path) -> Iterator[Any]:
     else:
         # A process that has threads of JAX's cannot fork.
         spawn = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(cores(), mp_context=spawn, initializer=_end_with_parent)
+        pool = ProcessPoolExecutor(cores(), mp_context=spawn, initializer=end_with_parent)
         try:
             yield pool
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Have this process end where the process that started it was killed: it would wait for tasks for ever."""
     parent = multiprocessing.parent_process()
 

@@ -96,7 +96,7 @@ def start(records: data.DataSet, victim: str, seed: int, neighbours: int = 1) ->
     return away(seen[order[:REFERENCES]], seen[order[REFERENCES:]], neighbours)
 
 
-def area(away: np.ndarray, n: np.ndarray | float) -> np.ndarray:
+def area(away: np.ndarray | float, n: np.ndarray | float) -> np.ndarray:
     """Area under the ROC curve of a score of the mean of n gradients, as if scores were normal.
     >>> print(area(np.array([0.0, 10.0]), 50.0).round(4))
     [0.5    0.8426]

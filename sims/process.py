@@ -1,4 +1,4 @@
-"""Lists that commands print, and the option that asks for them."""
+"""Lists that commands print, the option that asks for them, and texts that they write into pages."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ def show(lines: Iterable[str]) -> None:
     for line in lines:
         print(line if width is None or len(line) <= width else f"{line[: width - 1]}…")
     sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
+
+
+def between(page: str, start: str, text: str, end: str) -> str:
+    """A page with a new text between two marks of it.
+    >>> between("a <b> old </b> c", "<b>", " new ", "</b>")
+    'a <b> new </b> c'
+    """
+    before, first, rest = page.partition(start)
+    _, last, after = rest.partition(end)
+    if not first or not last:
+        raise ValueError(f"the page lacks {start!r} or {end!r}")
+    return f"{before}{start}{text}{end}{after}"
 
 
 def listing(lines: Callable[[], Sequence[str]], words: str) -> Callable[[Any], Any]:

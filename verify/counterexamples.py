@@ -17,6 +17,7 @@ from typing import Any
 from mipsim._files import replace_file
 from mipsim.referee.defect import Defect
 from mipsim.referee.replication import Replication
+from sims.process import between
 from verify import statement
 from verify.register import PAPERS, REGISTER, paper_of
 
@@ -93,11 +94,8 @@ def texts(stored: Rows) -> dict[Path, str]:
 
 def _between(page: str, name: str, text: str) -> str:
     """The page with a new text between its two marks of this name."""
-    before, mark, rest = page.partition(f"<!-- {name}: written by `python -m verify.counterexamples` -->\n")
-    _, end, after = rest.partition(f"<!-- end of {name} -->\n")
-    if not mark or not end:
-        raise ValueError(f"the page has no marks of {name}")
-    return f"{before}{mark}{text}{end}{after}"
+    mark = f"<!-- {name}: written by `python -m verify.counterexamples` -->\n"
+    return between(page, mark, text, f"<!-- end of {name} -->\n")
 
 
 def _table(paper: str, stored: Rows) -> str:

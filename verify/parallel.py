@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing as mp
 import os
 import signal
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -111,14 +110,9 @@ def _process() -> ProcessPoolExecutor:
 def _begun() -> None:
     """Let this process end with the process that began it, however that does."""
     os.environ.setdefault(BLAS_THREADS, "1")
+    from sims.executors import end_with_parent
 
-    def wait_for_it() -> None:
-        reader = mp.parent_process()
-        if reader is not None:
-            reader.join()
-            os._exit(1)
-
-    threading.Thread(target=wait_for_it, daemon=True).start()
+    end_with_parent()
 
 
 def _submitted(pool: ProcessPoolExecutor, *work: Any) -> Future[Any]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from sims.bench.contest import Timing
+from sims.process import between
 
 
 def print_report(timings: Sequence[Timing]) -> None:
@@ -38,15 +39,8 @@ def as_table(timings: Sequence[Timing]) -> str:
 
 def into_page(page: str, name: str, text: str) -> None:
     """Put a text between the marks of a page, in place of what is there."""
-    start, end = marks(name)
-    whole = Path(page).read_text()
-    before, rest = whole.split(start)
-    Path(page).write_text(f"{before}{start}\n\n{text}\n{end}{rest.split(end)[1]}")
-
-
-def marks(name: str) -> tuple[str, str]:
-    """The comments of a page between which the bench writes."""
-    return f"<!-- {name} -->", f"<!-- end of {name} -->"
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    Path(page).write_text(between(Path(page).read_text(), start, f"\n\n{text}\n", end))
 
 
 def as_json(timings: Sequence[Timing]) -> str:
