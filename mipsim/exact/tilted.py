@@ -203,7 +203,11 @@ class TiltedBrackets(AbstractScoreLaw):
             for k in np.unique(places[left]):
                 group = np.flatnonzero(places[left] == k)
                 at = left[group]
-                result[:, at], moved[group] = self._between(int(k), log_fpr[at], log_rest[at])
+                now, owner = self._between(int(k), log_fpr[at], log_rest[at])
+                # Past the likely scores a point may list too few values: what an earlier point knew stays.
+                ended = np.isnan(now).any(axis=0) & ~np.isnan(result[:, at]).any(axis=0)
+                moved[group] = np.where(ended, k, owner)
+                result[:, at] = np.where(np.isnan(now), result[:, at], now)
             other = moved != places[left]
             places[left] = moved
             left = left[other]
@@ -239,7 +243,7 @@ class TiltedBrackets(AbstractScoreLaw):
         high, low = np.minimum.accumulate(high), np.maximum.accumulate(low[::-1])[::-1]
 
         def three(margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            """The thresholds, so many widths of the bounds beyond where these say so, and the places of the first two."""
+            """The thresholds, so many widths of the bounds beyond where these say so, and the places of the first and the last."""
             with np.errstate(invalid="ignore"):
                 room = np.nan_to_num(margin * (high - low), nan=0.0, posinf=0.0)
             sure = np.minimum.accumulate(high + room)
@@ -249,10 +253,10 @@ class TiltedBrackets(AbstractScoreLaw):
             c = np.searchsorted(-reached, -sure[np.maximum(b, 0)], side="left") - 1
             places = np.stack([a, b, c])
             inside = (a < x.size) & (b >= 0) & (c >= 0)
-            return np.where(inside, x[np.clip(places, 0, x.size - 1)], np.nan), a, b
+            return np.where(inside, x[np.clip(places, 0, x.size - 1)], np.nan), a, c
 
-        result, a, b = three(_MARGIN)
-        owner = np.where(a >= x.size, min(k + 1, _FAR), np.where(b < 0, max(k - 1, -_FAR), k))
+        result, a, c = three(_MARGIN)
+        owner = np.where(a >= x.size, min(k + 1, _FAR), np.where(c < 0, max(k - 1, -_FAR), k))
         known = np.flatnonzero(~np.isnan(result[0]))
         near = self._nearest(result[:, known].ravel()).reshape(3, -1)
         owner[known] = near[0]

@@ -9,6 +9,7 @@ from scipy.special import erf, erfc, erfcx, log_ndtr, ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff, within
 from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, lowered, probit_of_log, raised
+from mipsim.tradeoff.sure_mass import SureMass
 
 
 class GaussianTradeOff(AbstractTradeOff):
@@ -77,6 +78,9 @@ class GaussianTradeOff(AbstractTradeOff):
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         return (math.inf, math.inf) if self.mu else (0.0, 0.0)
+
+    def _sure_mass(self, *, inside: bool = True) -> SureMass:
+        return 0.0, 0.0
 
     def mu_ceiling(self) -> float:
         return self.least_mu_bounds()[1]

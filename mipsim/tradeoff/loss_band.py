@@ -16,6 +16,8 @@ from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement
 _BEYOND = 8.0, 20.0, 40.0  # nats above a loss at which the TPR bounds delta where slopes are of no use
 _NO_MATTER = -36.0  # logarithm of a share that rounding hides
 _LARGEST = 1e307  # about the largest float64
+_DEVIATIONS = np.linspace(0.0, 12.0, 601)[1:]
+_BELL = np.exp(-0.5 * _DEVIATIONS**2)
 
 
 class Side:
@@ -369,12 +371,11 @@ class Band:
 
 def density_over_number(theta: float, spread: float, needs: str) -> float:
     """About the density of the world "in" at the mean of the tilt over the number that is needed."""
-    t = np.linspace(0.0, 12.0 * spread, 601)[1:]
-    bell = np.exp(-0.5 * (t / spread) ** 2)
+    t = spread * _DEVIATIONS
 
     def mean(slope: float, weight: np.ndarray | float = 1.0) -> float:
         with np.errstate(over="ignore"):
-            return float((bell * np.exp(np.clip(slope * t, -700.0, 300.0)) * weight).sum()) * float(
+            return float((_BELL * np.exp(np.clip(slope * t, -700.0, 300.0)) * weight).sum()) * float(
                 t[1] - t[0]
             )
 

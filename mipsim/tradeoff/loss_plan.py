@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -11,7 +12,7 @@ from scipy.special import log_ndtr
 from mipsim._budget import memory
 from mipsim.sums.loss_bounds import LIGHTEST, Levels
 from mipsim.tradeoff.loss_band import density_over_number
-from mipsim.tradeoff.step_laws import AbstractStepLaw
+from mipsim.tradeoff.step_laws import AbstractStepLaw, Outline
 
 _EASE = 2.0  # e-folds of accuracy that are as good as a circle of e times the length
 _TAIL = 34.0  # e^-34 of the tilted mass may lie off the circle at either side
@@ -42,11 +43,15 @@ class LossPlan:
         # The commonest distribution with ends, both of which lie on each lattice.
         parted = [(count, i) for i, (law, count) in enumerate(laws) if 0.0 < np.ptp(law.ends) < math.inf]
         self._parted = max(parted)[1] if parted else None
-        self.outlines = [(law.outline, count) for law, count in laws]
         self.total = sum(count for _, count in laws)
         self._is_cut = False
         self._cumulants: dict[float, tuple[float, float, float]] = {}
         self._plans: dict[float, tuple[list[Levels], float, float, float, tuple[float, float]]] = {}
+
+    @cached_property
+    def outlines(self) -> list[tuple[Outline, int]]:
+        """Of the distributions, in coarse cells: of a sum that no question reaches they take the most time."""
+        return [(law.outline, count) for law, count in self.laws]
 
     def _before_jump(self, theta: float) -> list[float]:
         """A tilt that makes no rare, large losses common, where this tilt does."""
@@ -277,16 +282,14 @@ class LossPlan:
         shifts = _SHIFTS / spread
         ends = []
         for sign in (-1.0, 1.0):
-            reach = []
-            for t in shifts:
-                log_ratio = 0.0
-                for (_, count), level in zip(self.laws, levels, strict=True):
-                    exponent = sign * t * level.losses + level.log_weights
-                    top = float(exponent.max())
-                    log_ratio += count * (top + math.log(float(np.exp(exponent - top).sum())))
-                reach.append((log_ratio + _TAIL) / t)
-            best = int(np.argmin(reach))
-            ends.append((sign * reach[best], float(shifts[best])))
+            log_ratio = np.zeros(shifts.shape)
+            for (_, count), level in zip(self.laws, levels, strict=True):
+                exponent = sign * shifts[:, None] * level.losses + level.log_weights
+                top = exponent.max(axis=1)
+                log_ratio += count * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
+            reach = (log_ratio + _TAIL) / shifts
+            best = int(reach.argmin())
+            ends.append((sign * float(reach[best]), float(shifts[best])))
         (low, down), (high, up) = ends
         parts = [(count, level.losses) for (_, count), level in zip(self.laws, levels, strict=True)]
         least, most = (sum(count * float(losses[end]) for count, losses in parts) for end in (0, -1))
