@@ -156,19 +156,19 @@ class ComposedTradeOff(AbstractTradeOff):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Upper bounds of log delta of the worse direction, lower ones of log (1 - delta), upper ones of log (delta - 1 + e^loss)."""
         item, _ = losses.sticks(at, accuracy, "delta")
-        # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there.
-        two, _ = losses.sticks(-at, accuracy, "other")
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            # Beyond its largest loss the other direction reveals nothing.
-            none = at >= self._in_direction("inverse").largest_loss_bounds()[1]
-            two = list(two)
-            two[5], two[2] = np.where(none, -np.inf, two[5]), np.where(none, -at, two[2])
-            two[1] = np.where(none, np.log(np.expm1(at)) - at, two[1])
-        return (
-            np.maximum(item[1], two[5] + at),
-            np.minimum(item[2], two[2] + at),
-            np.maximum(item[5], two[1] + at),
-        )
+        result = item[1].copy(), item[2].copy(), item[5].copy()
+        # The other direction at the loss l: its delta is e^l times `other` at -l, its complement e^l times `rest` there. Beyond its largest
+        # loss it reveals nothing; where its delta is surely the lower, it changes none of the three.
+        near = at < self._in_direction("inverse").largest_loss_bounds()[1]
+        for wanted in (math.inf, max(accuracy, ROUGH), accuracy):
+            if not near.any():
+                return result
+            two, _ = losses.sticks(-at[near], wanted, "other")
+            ahead = ~(two[5] + at[near] <= item[0][near])
+            two, near[near] = [end[ahead] for end in two], ahead
+        for known, end, better in zip(result, (5, 2, 1), (np.maximum, np.minimum, np.maximum), strict=True):
+            known[near] = better(known[near], two[end] + at[near])  # pyright: ignore[reportPossiblyUnboundVariable]
+        return result
 
     def is_convex(self) -> bool:
         return True
