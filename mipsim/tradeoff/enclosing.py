@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.partition import Partition
 from mipsim.tradeoff.polygons import Sum, as_polygon
@@ -15,6 +15,7 @@ from mipsim.tradeoff.sampled import OUTWARD, SampledTradeOff, around, moved
 
 Law = PrivacyLossDistribution
 _FARTHEST = 37.0  # the probit of a rate of 6e-300, float64's least
+_COARSE = np.linspace(-_FARTHEST, _FARTHEST, 741)
 _ROUNDING = 1e-13  # of the masses and losses of a law, relative
 _NEGLIGIBLE = 1e-11  # error of masses for which a polygon is a single law, not two
 
@@ -50,20 +51,20 @@ def _turned(law: Law) -> Law:
 
 def _polygons(curve: AbstractTradeOff, points: int, rare: float) -> tuple[SampledTradeOff, SampledTradeOff]:
     """A convex polygon below a convex curve and a polygon above."""
-    known = Partition(curve, _probits(curve, points, rare))
+    known = Partition(curve, np.concatenate([[-np.inf], _COARSE, [np.inf]]))
+    known.add(np.setdiff1d(_probits(known.bounds, points, rare), known.z))
     return around([known.safe_points(), known.corners()], OUTWARD), around([known.sure_points()], -OUTWARD)
 
 
-def _probits(curve: AbstractTradeOff, points: int, rare: float) -> np.ndarray:
-    """Of FPRs from 0 to 1, rising; few where FPR and TPR, or FNR and TNR, are rare."""
-    inner = np.linspace(-_FARTHEST, _FARTHEST, points)
-    coarse = np.linspace(-_FARTHEST, _FARTHEST, 741)
-    bounds = curve.enclosure(np.asarray(log_ndtr(coarse)))
+def _probits(coarse: CurveBounds, points: int, rare: float) -> np.ndarray:
+    """Of FPRs, rising; few where FPR and TPR, or FNR and TNR, are rare, by bounds at those of `_COARSE`, and at 0 and 1."""
     with np.errstate(divide="ignore"):
-        left, right = (int((end <= np.log(rare)).sum()) for end in (bounds.log_tpr_high, bounds.log_fnr_high))
-    if rare > 0.0 and left + right <= coarse.size - 8:
-        places = -_FARTHEST, coarse[max(left - 1, 0)], coarse[coarse.size - max(right, 1)], _FARTHEST
-        few = points // 16
-        parts = zip(places, places[1:], (few, points - 2 * few, few), strict=False)
-        inner = np.unique(np.concatenate([np.linspace(*part) for part in parts]))
-    return np.concatenate([[-np.inf], inner, [np.inf]])
+        left, right = (
+            int((end[1:-1] <= np.log(rare)).sum()) for end in (coarse.log_tpr_high, coarse.log_fnr_high)
+        )
+    if rare == 0.0 or left + right > _COARSE.size - 8:
+        return np.linspace(-_FARTHEST, _FARTHEST, points)
+    places = -_FARTHEST, _COARSE[max(left - 1, 0)], _COARSE[_COARSE.size - max(right, 1)], _FARTHEST
+    few = points // 16
+    parts = zip(places, places[1:], (few, points - 2 * few, few), strict=False)
+    return np.concatenate([np.linspace(*part) for part in parts])
