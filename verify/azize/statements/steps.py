@@ -40,7 +40,7 @@ def mus(sign: float, **at: float) -> list[rf.Number]:
 def by_batches(sign: float = -1.0, **at: float) -> Replication:
     """Literal batches."""
     covariance, scalar = step_scores(sign * weights(**at), *problem(**at), int(at["batch"]))
-    return ahead(scalar, covariance, "scalar product less covariance attack")
+    return ahead(scalar, covariance, "scalar product less covariance attack", (0.3,))
 
 
 DOMAIN = {

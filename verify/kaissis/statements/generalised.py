@@ -32,7 +32,7 @@ LEMMA_5 = Statement(
     uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
-    fails="For asymmetric noise two tails of equal ratio have no equal levels, whether the estimate is restricted or not. For symmetric noise whose density falls strictly on each side the unrestricted estimate gives the magnitude test, of Laplace noise too. Restricted to [-Delta, Delta], as lemma 2 has the shift, it ties all outputs of Laplace noise beyond Delta, which a coin must split. The curve J of definition 3 convexifies, which is the coin: it has no such ties.",
+    fails="With the same critical value of both ratios, and ties split by a coin, as the curve J of definition 3 does, it stands. At level alpha/2 each it needs symmetric noise: for asymmetric noise two tails of equal ratio have no equal levels, whether the estimate is restricted or not. For symmetric noise whose density falls strictly on each side the unrestricted estimate needs no coin. Restricted to [-Delta, Delta], as lemma 2 has the shift, it ties all outputs of Laplace noise beyond Delta.",
     instead="symmetric noise; with randomised ties, or unrestricted: no coin needed",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={

@@ -196,7 +196,7 @@ LEMMA_3 = Statement(
     uses=("kaissis-lemma-2",),
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
-    fails="Between two shifts of the same sign the ratio of sub-sampled densities is not monotone: far on the side of the null it is 1, and on the way to the shifts the smaller gains first. Against the null, which is all that the tests r and r' need, it rises throughout, so that they are uniformly most powerful, as the lemma says.",
+    fails="Against the null, which is all that the tests r and r' need, the ratio rises throughout, so that they are uniformly most powerful, as the lemma says. Between two shifts of the same sign the ratio of sub-sampled densities is not monotone: far on the side of the null it is 1, and on the way to the shifts the smaller gains first.",
     instead="against the null, at rates in (0, 1)",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={

@@ -90,7 +90,7 @@ def loss_by_tails(reading: str, ratio: float, rate: float) -> Replication:
 POWER_LOSS = Statement(
     name="kaissis-power-loss",
     says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than with none.",
-    fails="Where sub-sampling hides the record from both attackers it multiplies the difference of their powers by its rate, so that the loss shrinks; against the attacker of the DPTM without it the loss grows, as stated.",
+    fails="Against the attacker of the DPTM without sub-sampling the loss grows, as stated. Where sub-sampling hides the record from both attackers it multiplies the difference of their powers by its rate, so that the loss shrinks.",
     instead="against the power without sub-sampling",
     source="Kaissis et al., figure 2",
     uses=POWER.uses,
