@@ -111,7 +111,7 @@ SYMMETRIC = Statement(
         )
     },
     says="At Delta/sigma = 2 and d = 50 (figure 3c) j and its inverse verify theorem 3 exactly.",
-    fails="That the curves become symmetric is right. At 50 dimensions both forms of equation 7 are off from the inverse by a little more than the width of a plotted line.",
+    fails="That the curves become symmetric is right. At 50 dimensions both forms of equation 7 are off from the inverse of j by a little more than the width of a plotted line.",
     instead="that the curves become symmetric",
     source="Kaissis et al., figure 3c",
     kind=rf.Bound(unit="FNR"),
