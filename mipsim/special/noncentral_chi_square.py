@@ -178,14 +178,14 @@ def _quantile(log_lower: np.ndarray, log_upper: np.ndarray, d: object, noncentra
     low, up, freedom, centre = _together(d, noncentrality, log_lower, log_upper)
     flat = (low.ravel(), up.ravel(), freedom.ravel(), centre.ravel())
     z = np.where(flat[0] < flat[1], 1.0, -1.0) * ndtri_exp(np.minimum(flat[0], flat[1]))
-    start = _in_padded_blocks(lambda *block: (saddle_root(*block),), z, *flat[2:])[0]
+    start = _in_padded_blocks(lambda *block: (_saddle_root(*block),), z, *flat[2:])[0]
     # Below the kernel's range log P falls by d/2 for each unit of log x; `left` is what is still to fall there.
     below = start < 1e3 * LEAST
     at_end = _core(np.where(below, LEAST, 1.0), *flat[2:])[0] if below.any() else 0.0
     left = np.where(below, np.minimum(flat[0] - at_end, 0.0), 0.0)
     start = np.where(left < 0.0, LEAST, np.maximum(start, 2.0 * LEAST))
     nodes = few_or_many(0.8 * start, *flat[2:])  # with room for Newton's steps to smaller points
-    x = _in_padded_blocks(lambda *block: (newton(*block, nodes),), start, *flat)[0]
+    x = _in_padded_blocks(lambda *block: (_newton(*block, nodes),), start, *flat)[0]
     x = np.where(start >= MOST, -2.0 * flat[1], x * np.exp(2.0 * left / flat[2]))
     return x.reshape(low.shape)
 
@@ -281,8 +281,8 @@ def _together(d: object, noncentrality: object, *arrays: np.ndarray) -> list[np.
 
 
 @jax.jit
-def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
-    """Nearly the x with P(X <= x) = Phi(z): a start for `newton`, in [1e-290, 1e150].
+def _saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
+    """Nearly the x with P(X <= x) = Phi(z): a start for `_newton`, in [1e-290, 1e150].
 
     The exponent at the saddle point is r^2/2 for a signed root r, and z is nearly r + log(u/r)/r with
     u = -y (d/2 + lambda/w0)^(1/2). Two rounds solve that for r, and r for x.
@@ -293,7 +293,7 @@ def saddle_root(z: Vector, d: Vector, noncentrality: Vector) -> Vector:
 
     >>> from mipsim._precision import exact_scope
     >>> with exact_scope():  # the law exp(-x/2), at 1 - exp(-x/2) = Phi(0)
-    ...     x = saddle_root(*(jnp.array([v]) for v in (0.0, 2.0, 0.0)))
+    ...     x = _saddle_root(*(jnp.array([v]) for v in (0.0, 2.0, 0.0)))
     >>> round(float(x[0]), 1)
     1.4
     """
@@ -324,7 +324,7 @@ def _root(r: Vector, d: Vector, noncentrality: Vector) -> Vector:
 
 
 @partial(jax.jit, static_argnums=5)
-def newton(
+def _newton(
     start: Vector, log_lower: Vector, log_upper: Vector, d: Vector, noncentrality: Vector, nodes: int
 ) -> Vector:
     """The x in [1e-290, 1e150] whose log tails are the given ones; any x there for a root that lies outside.
@@ -332,7 +332,7 @@ def newton(
     Newton runs on T = sqrt(-2 log tail), of the tail that is the smaller at the root, against log x: T is
     close to a normal quantile, hence close to linear in the root of the exponent, at every distance.
 
-    `start`: from `saddle_root`; an end of the range is left as it is; `log_lower`: log P(X <= x) < 0; `log_upper`: log
+    `start`: from `_saddle_root`; an end of the range is left as it is; `log_lower`: log P(X <= x) < 0; `log_upper`: log
     P(X > x) < 0; the smaller of the two is used; `d`: degrees of freedom; `noncentrality`: of the law; `nodes`: as for
     `log_tail_and_density`; static.
     """
