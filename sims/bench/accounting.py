@@ -11,7 +11,7 @@ from mipsim.tradeoff import (
     find_noise_multiplier_for_advantage,
     find_noise_multiplier_for_err_rates,
 )
-from sims.bench.contest import Contest, Way
+from sims.bench.contest import Contest, Way, in_turn
 from sims.bench.questions import QUESTIONS, Question, ours, theirs
 
 NOISE, RATE, STEPS, EPSILON = 0.8, 0.01, 1000, 1.0
@@ -49,28 +49,22 @@ def composed_curve(quick: bool) -> Contest:
     result: dict[str, float] = {}
 
     def theirs(name: str, interval: float) -> Way:
-        def curves(count: int) -> int:
+        def curve() -> None:
             from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
-            for _ in range(count):
-                step = from_gaussian_mechanism(
-                    NOISE, sampling_prob=RATE, value_discretization_interval=interval
-                )
-                result[name] = float(step.self_compose(STEPS).get_delta_for_epsilon(EPSILON))
-            return count
+            step = from_gaussian_mechanism(NOISE, sampling_prob=RATE, value_discretization_interval=interval)
+            result[name] = float(step.self_compose(STEPS).get_delta_for_epsilon(EPSILON))
 
-        return Way(name, curves, 1, library="numpy")
+        return Way(name, in_turn(curve), 1, library="numpy")
 
     def ours(name: str, neighbours: str) -> Way:
-        def curves(count: int) -> int:
-            for _ in range(count):
-                curve = dpsgd(NOISE, RATE, STEPS, neighbours=neighbours)
-                assert isinstance(curve, ComposedTradeOff)
-                result[name] = float(curve.at_accuracy(OURS).delta_bounds(EPSILON)[1])
-            return count
+        def curve() -> None:
+            made = dpsgd(NOISE, RATE, STEPS, neighbours=neighbours)
+            assert isinstance(made, ComposedTradeOff)
+            result[name] = float(made.at_accuracy(OURS).delta_bounds(EPSILON)[1])
 
         # Whichever way comes after a peer starts with cold caches, which is a third of a single curve.
-        return Way(name, curves, 8, library="numpy")
+        return Way(name, in_turn(curve), 8, library="numpy")
 
     def says() -> list[str]:
         low, high = _truth()
@@ -99,12 +93,10 @@ def _at_equal_width(question: Question, grid: float, quick: bool) -> Contest:
     result: dict[str, tuple[float, ...]] = {}
 
     def way(name: str, ask: Callable[[], tuple[float, ...]], times: int) -> Way:
-        def answers(count: int) -> int:
-            for _ in range(count):
-                result[name] = ask()
-            return count
+        def answer() -> None:
+            result[name] = ask()
 
-        return Way(name, answers, times, library="numpy")
+        return Way(name, in_turn(answer), times, library="numpy")
 
     def says() -> list[str]:
         ends = {name: " to ".join(f"{end:.7g}" for end in value) for name, value in result.items()}
@@ -120,16 +112,16 @@ def epsilon_of_many_steps(quick: bool) -> Contest:
     del quick
     result: dict[str, tuple[float, float]] = {}
 
-    def ours(count: int) -> int:
-        for _ in range(count):
-            low, high = dpsgd(NOISE, 0.001, 50_000, neighbours="remove").epsilon_bounds(1e-6)
-            result["mipsim"] = float(low), float(high)
-        return count
+    def ours() -> None:
+        low, high = dpsgd(NOISE, 0.001, 50_000, neighbours="remove").epsilon_bounds(1e-6)
+        result["mipsim"] = float(low), float(high)
 
     def says() -> list[str]:
         return [f"{name}: epsilon(1e-6) in [{low:.6f}, {high:.6f}]" for name, (low, high) in result.items()]
 
-    return Contest("epsilon of 50,000 steps", "curves", [Way("mipsim", ours, 1, library="numpy")], says)
+    return Contest(
+        "epsilon of 50,000 steps", "curves", [Way("mipsim", in_turn(ours), 1, library="numpy")], says
+    )
 
 
 @cache
@@ -186,12 +178,10 @@ def _calibration(
     result: dict[str, float] = {}
 
     def way(name: str, search: Callable[[], float]) -> Way:
-        def searches(count: int) -> int:
-            for _ in range(count):
-                result[name] = search()
-            return count
+        def searched() -> None:
+            result[name] = search()
 
-        return Way(name, searches, 1, library="numpy")
+        return Way(name, in_turn(searched), 1, library="numpy")
 
     def says() -> list[str]:
         return [

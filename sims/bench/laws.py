@@ -8,7 +8,7 @@ from mipsim._precision import exact_scope
 from mipsim.engine.devices import cores
 from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.special import noncentral_chi_square
-from sims.bench.contest import Contest, Way
+from sims.bench.contest import Contest, Way, in_turn
 from sims.bench.reference_game import counter, playing
 from sims.studies import STUDIES
 
@@ -26,17 +26,17 @@ def exact_curve(quick: bool) -> Contest:
             play(2 * 10**6 // share)
         return curves / share
 
-    def exact(curves: int) -> int:
-        for _ in range(curves):
-            _ = game.exact(attack).beta(alpha)
-        return curves
-
     return Contest(
         "exact curve (d = 5000, 300 rates from 1e-100)",
         "curves",
         [
             Way("10^6 games a world", games, 1, all_cores=True),
-            Way("game.exact", exact, 3 if quick else 10, all_cores=True),
+            Way(
+                "game.exact",
+                in_turn(lambda: game.exact(attack).beta(alpha)),
+                3 if quick else 10,
+                all_cores=True,
+            ),
         ],
     )
 

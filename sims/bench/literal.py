@@ -9,7 +9,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.engine.devices import cores
-from sims.bench.contest import Contest, Way
+from sims.bench.contest import Contest, Way, in_turn
 from sims.bench.plain_jax import jax_rows
 from sims.bench.reference_game import counter, playing
 
@@ -50,17 +50,15 @@ def own_mean(kind: str, shape: tuple[int, int], times: int, quick: bool) -> Cont
     game = mi.FixedTarget(lambda key, records: jnp.mean(records, axis=0), law(d), n=n, target=target)
     count = counter(game, mi.ScalarProduct(np.zeros(d)), "literal")
 
-    def numpy_rows(games: int) -> int:
-        for _ in range(games):
-            _ = float(target @ rows(rng, shape).mean(0))
-        return games
+    def numpy_rows() -> float:
+        return float(target @ rows(rng, shape).mean(0))
 
     few = times // 4 if quick else times
     return Contest(
         f"own mean of {kind} rows (n = {n}, d = {d})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), few, library="numpy"),
             jax_rows(lambda key: jnp.asarray(target, jnp.float32) @ keyed(key, shape).mean(axis=0), few),
             # Long enough that the start of the threads does not count.
             Way("mipsim literal, single core", playing(count, 1), 16 * few),

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import mipsim as mi
-from sims.bench.contest import Contest, Way
+from sims.bench.contest import Contest, Way, in_turn
 from sims.bench.plain_jax import jax_rows
 from sims.bench.reference_game import counter, playing
 
@@ -21,10 +21,8 @@ def gaussian_game(quick: bool) -> Contest:
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=target)
     attack = mi.CovarianceScore(data, n=n)
 
-    def numpy_rows(games: int) -> int:
-        for _ in range(games):
-            _ = float(target @ rng.standard_normal((n, d)).mean(0))
-        return games
+    def numpy_rows() -> float:
+        return float(target @ rng.standard_normal((n, d)).mean(0))
 
     def numpy_scores(games: int) -> int:
         # As who knows the law of the score would: a single number a game, counted.
@@ -37,7 +35,7 @@ def gaussian_game(quick: bool) -> Contest:
         f"Gaussian mean (n = {n}, d = {d})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, 2, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), 2, library="numpy"),
             jax_rows(lambda key: w @ jax.random.normal(key, (n, d)).mean(axis=0), 2),
             Way("NumPy, a score a game, counted", numpy_scores, 1_000_000, library="numpy"),
             Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), 4),
@@ -59,14 +57,12 @@ def clipped_step(quick: bool) -> Contest:
 
     rows = np.empty((n, d), np.float32)
 
-    def numpy_rows(games: int) -> int:
+    def numpy_rows() -> float:
         # As frugal as NumPy goes: float32 numbers in a single array that stays, and no clipped copy of them.
-        for _ in range(games):
-            rng.standard_normal(dtype=np.float32, out=rows)
-            norm = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-            mean = np.minimum(1.0, clip / norm).astype(np.float32) @ rows / n
-            _ = float(target @ (mean + 0.1 * clip / n * rng.standard_normal(d)))
-        return games
+        rng.standard_normal(dtype=np.float32, out=rows)
+        norm = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        mean = np.minimum(1.0, clip / norm).astype(np.float32) @ rows / n
+        return float(target @ (mean + 0.1 * clip / n * rng.standard_normal(d)))
 
     def keyed(key: jax.Array) -> jax.Array:
         key_rows, key_noise = jax.random.split(key)
@@ -80,7 +76,7 @@ def clipped_step(quick: bool) -> Contest:
         f"clipped step (n = {n}, d = {d})",
         "games",
         [
-            Way("NumPy literal rows, float32", numpy_rows, few, library="numpy"),
+            Way("NumPy literal rows, float32", in_turn(numpy_rows), few, library="numpy"),
             jax_rows(keyed, few),
             Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), 4 * few),
             Way("mipsim reduced, single core", playing(counter(game, attack, "auto"), 1), 100 * few),
@@ -112,18 +108,16 @@ def many_targets(quick: bool) -> Contest:
     weights = (targets - data.mean) / data.variance
     w, p = jnp.asarray(weights, jnp.float32), jnp.asarray(data.p, jnp.float32)
 
-    def numpy_rows(games: int) -> int:
+    def numpy_rows() -> np.ndarray:
         # Half of what mipsim does: the same output for every target, as in the world without them.
-        for _ in range(games):
-            _ = weights @ (rng.random((n, d)) < data.p).mean(axis=0)
-        return games
+        return weights @ (rng.random((n, d)) < data.p).mean(axis=0)
 
     few = 5_000 if quick else 40_000
     return Contest(
         f"{m} targets (n = {n}, d = {d})",
         "games with all targets",
         [
-            Way("NumPy literal rows", numpy_rows, few // 50, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), few // 50, library="numpy"),
             jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (n, d)).mean(axis=0), few // 50),
             Way("play, separately", separately, few),
             Way("play_targets", side_by_side, few),
@@ -151,10 +145,8 @@ def gradient_game(quick: bool) -> Contest:
     attack = mi.CovarianceScore(mi.ShrunkMoments(rows[:1000]), n=n)
     weights = np.asarray(attack.weights(rows[0]))  # pyright: ignore[reportArgumentType]
 
-    def numpy_rows(games: int) -> int:
-        for _ in range(games):
-            _ = float(weights @ rows[rng.integers(0, len(rows), n)].mean(axis=0))
-        return games
+    def numpy_rows() -> float:
+        return float(weights @ rows[rng.integers(0, len(rows), n)].mean(axis=0))
 
     def keyed(key: jax.Array) -> jax.Array:
         return w @ listed[jax.random.randint(key, (n,), 0, len(rows))].mean(axis=0)
@@ -165,7 +157,7 @@ def gradient_game(quick: bool) -> Contest:
         f"SGD step on gradients at {title} (n = {n}, d = {rows.shape[1]})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, 200 if quick else 1000, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), 200 if quick else 1000, library="numpy"),
             jax_rows(keyed, 200 if quick else 1000),
             Way("mipsim literal, single core", playing(literal, 1), 200 if quick else 1000),
             Way("mipsim projected, single core", playing(projected, 1), 200_000 if quick else 2_000_000),

@@ -15,7 +15,7 @@ from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import cores
 from mipsim.engine.route import build_sampler
 from mipsim.games.base import AbstractMembershipGame
-from sims.bench.contest import Contest, Way
+from sims.bench.contest import Contest, Way, in_turn
 from sims.bench.plain_jax import jax_rows
 from sims.studies import STUDIES, D, N, reference_data
 
@@ -31,10 +31,8 @@ def reference_game(quick: bool) -> Contest:
     rng = np.random.default_rng(0)
     few, many = (4, 100) if quick else (8, 500)
 
-    def numpy_rows(games: int) -> int:
-        for _ in range(games):
-            _ = float(weights @ (rng.random((N, D)) < data.p).mean(0))
-        return games
+    def numpy_rows() -> float:
+        return float(weights @ (rng.random((N, D)) < data.p).mean(0))
 
     def numpy_sums(games: int) -> int:
         _ = (rng.binomial(N, data.p, size=(games, D)) / N) @ weights
@@ -46,7 +44,7 @@ def reference_game(quick: bool) -> Contest:
         f"reference game (n = {N}, d = {D})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), few, library="numpy"),
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
             jax_rows(lambda key: w @ jax.random.bernoulli(key, p, (N, D)).mean(axis=0), few),
             jax_rows(lambda key: w @ jax.random.binomial(key, N, p) / N, many, "JAX binomial sums"),
@@ -69,11 +67,9 @@ def random_target_game(quick: bool) -> Contest:
         rows = jax.random.bernoulli(key_rows, p, (N, D))
         return (rows[jax.random.randint(key_place, (), 0, N)] - p) @ rows.mean(axis=0)
 
-    def numpy_rows(games: int) -> int:
-        for _ in range(games):
-            rows = rng.random((N, D)) < data.p
-            _ = float((rows[rng.integers(N)] - data.mean) @ rows.mean(0))
-        return games
+    def numpy_rows() -> float:
+        rows = rng.random((N, D)) < data.p
+        return float((rows[rng.integers(N)] - data.mean) @ rows.mean(0))
 
     def numpy_sums(games: int) -> int:
         targets = rng.random((games, D)) < data.p
@@ -87,7 +83,7 @@ def random_target_game(quick: bool) -> Contest:
         f"random target (n = {N}, d = {D})",
         "games",
         [
-            Way("NumPy literal rows", numpy_rows, few, library="numpy"),
+            Way("NumPy literal rows", in_turn(numpy_rows), few, library="numpy"),
             Way("NumPy binomial sums", numpy_sums, many, library="numpy"),
             jax_rows(keyed, few),
             Way("mipsim literal, single core", playing(counter(game, attack, "literal"), 1), few),
