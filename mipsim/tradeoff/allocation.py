@@ -31,7 +31,7 @@ def several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstrac
     By its argument the pair is N(0, I) against the mean over all sets S of N(e_S / s, I), e_S with a 1 for each step of S.
 
     *More.* Part the steps at random into `selected` blocks of equal sizes, or sizes that differ by 1, and choose a step in each: all sets are equally
-    likely. If the attacker is told the parts, he sees a random step in each of independent blocks, and no less than without (convexity).
+    likely. If the attacker knows the parts, he sees a random step in each of independent blocks, and no less than without (convexity).
 
     *Less.* Given S the scores log(1 - q + q y) of the steps, y their density ratios, are independent, and the law of their sum is the same for all S. So FPR
     and TPR of a test by the sum are tails of powers of two laws of a step. Of several q, which need not be the rate, the hull is taken.
