@@ -4,6 +4,7 @@ from mipsim.tradeoff.account import Account, AccountComparison, account
 from mipsim.tradeoff.accountant import Accountant
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, bounds_from_rates
 from mipsim.tradeoff.calibration import calibrate
@@ -15,6 +16,7 @@ from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.epochs import random_allocation
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
+from mipsim.tradeoff.integer_noise import discrete_gaussian, discrete_laplace, skellam
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.matrices import matrix_mechanism
@@ -27,6 +29,7 @@ from mipsim.tradeoff.noise_multiplier import (
     find_noise_multiplier_for_mu,
     find_noise_multiplier_for_tpr_at_fpr,
 )
+from mipsim.tradeoff.noisy_maximum import LogisticTradeOff, exponential_mechanism, permute_and_flip
 from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_filter import PrivacyFilter
@@ -50,6 +53,7 @@ __all__ = [
     "InverseFoldedLaplaceTradeOff",
     "InverseTradeOff",
     "LaplaceTradeOff",
+    "LogisticTradeOff",
     "MixtureTradeOff",
     "NoncentralChiSquareTradeOff",
     "PiecewiseLinearTradeOff",
@@ -63,12 +67,19 @@ __all__ = [
     "calibrate",
     "compose",
     "convex_hull",
+    "discrete_gaussian",
+    "discrete_laplace",
     "dpsgd",
+    "exponential_mechanism",
     "find_noise_multiplier_for_advantage",
     "find_noise_multiplier_for_epsilon_delta",
     "find_noise_multiplier_for_err_rates",
     "find_noise_multiplier_for_mu",
     "find_noise_multiplier_for_tpr_at_fpr",
+    "fixed_samples",
     "matrix_mechanism",
+    "permute_and_flip",
     "random_allocation",
+    "skellam",
+    "truncated_poisson",
 ]

@@ -90,7 +90,7 @@ def dpsgd(
     scheme, size = _proven(neighbours, sampling), _group(group, sampling, p)
     if scheme.epochs is not None:
         curve = scheme.epochs(sigma, *epochs_of(p, count, sampling), neighbours == "replace")
-        return _directed(curve, neighbours)
+        return directed(curve, neighbours)
     if 0.0 < p < 1.0:  # tables of a composition would not fit beyond
         number("noise_multiplier", sigma, *NOISES)
     return _release(scheme, _gaussian(sigma), p, count, neighbours, size)
@@ -147,7 +147,7 @@ def _release(
     assert scheme.step is not None
     if p == 0.0:
         return GaussianTradeOff(0.0)
-    return _directed(compose(scheme.step(release, p, neighbours, group), copies=count), neighbours)
+    return directed(compose(scheme.step(release, p, neighbours, group), copies=count), neighbours)
 
 
 def _gaussian(scale: float) -> Release:
@@ -175,7 +175,7 @@ def _laplace(scale: float) -> Release:
     return release
 
 
-def _directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
+def directed(curve: AbstractTradeOff, neighbours: str) -> AbstractTradeOff:
     """Of a curve of which "out" is the null."""
     if neighbours == "add":
         return curve.inverse()

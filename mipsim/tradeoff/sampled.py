@@ -163,8 +163,10 @@ class AbstractPolygon(AbstractTradeOff):
         low, high = max(0.0, low - 4.0 * self.slack), high + 4.0 * self.slack
         if not self.lost:
             return low, high
-        off = 4.0 * EPS * abs(self.steepest)  # which is known to the slack
-        return max(low, self.steepest - self.slack - off), max(high, self.steepest + off)
+        # Which is known to the slack, and may be infinite.
+        return max(low, self.steepest * (1.0 - 4.0 * EPS) - self.slack), max(
+            high, self.steepest * (1.0 + 4.0 * EPS)
+        )
 
 
 class SampledTradeOff(AbstractPolygon):

@@ -13,7 +13,7 @@ import numpy as np
 
 import mipsim as mi
 from mipsim.tradeoff import AbstractTradeOff, CurveBounds
-from verify.leemann.laws.stochastic_composition import stochastic_composition
+from mipsim.tradeoff.stochastic import stochastic_composition
 
 from .truth import (
     Atoms,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from verify.leemann.laws.stochastic_composition import stochastic_composition
+from mipsim.tradeoff.stochastic import stochastic_composition
 
 from .composed import SubsampledSteps, Transformed, subsampled_gaussian
 from .curves import SURE_MASSES, Between, Hidden, Walk, guaranteed

@@ -150,7 +150,7 @@ def test_a_bound_that_touches_and_a_bound_exceeded_by_a_little():
 
 def test_what_holds_on_average_over_targets_does_not_compose():
     """Two steps with the same target: .143 on a grid of 81 points, .176 by vertices."""
-    from verify.leemann.laws.stochastic_composition import stochastic_composition
+    from mipsim.tradeoff.stochastic import stochastic_composition
 
     def half_exposed(steps: int):
         exposed = compose(ApproxDPTradeOff(2.0, 0.0), copies=steps)

@@ -16,8 +16,8 @@ import mipsim as mi
 from mipsim.exact.atoms import AtomsLaw
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import hull_corners
+from mipsim.tradeoff.stochastic import stochastic_composition
 from tests.enclosures.curves import Between
-from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 
 @pytest.mark.parametrize("seed", range(8))

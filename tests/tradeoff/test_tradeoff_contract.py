@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim.tradeoff.stochastic import stochastic_composition
 from tests.contracts import test_curves
-from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 MEMBERS = [
     mi.GaussianTradeOff(0.0),

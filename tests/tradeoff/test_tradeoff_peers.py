@@ -74,6 +74,8 @@ def events() -> list[tuple[Any, str, float, Any]]:
         (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", 1e-3, None),
         (dp.SelfComposedDpEvent(fixed[0], 30), "replace", 0.6, dp.SelfComposedDpEvent(fixed[1], 30)),
         (dp.SingleEpochTreeAggregationDpEvent(2.0, [7, 8, 3]), "remove", 0.2, None),
+        (dp.dp_event.DiscreteLaplaceDpEvent(0.5, 2), "add_or_remove", 1e-3, None),
+        (dp.dp_event.TruncatedSubsampledGaussianDpEvent(1000, 0.01, 20, 1.0), "add_or_remove", 0.01, None),  # its second part is looser
     ]  # fmt: skip
 
 
@@ -95,8 +97,10 @@ def test_dp_accounting_on_its_events() -> None:
         with_more = dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)])
         more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
-    with pytest.raises(ValueError, match="is the event SampledWithReplacementDpEvent, of no proven curve"):
-        mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)))
+    with pytest.raises(ValueError, match="is the event RepeatAndSelectDpEvent, of no proven curve"):
+        mi.account(dp.RepeatAndSelectDpEvent(dp.GaussianDpEvent(1.0), 10, 1))
+    with pytest.raises(ValueError, match="neighbours is 'replace' with the event SampledWithReplacementDpEvent"):
+        mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), neighbours="replace")
     for event, how, sampling in (
         (dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), "remove", "fixed_size"),
         (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", "poisson"),

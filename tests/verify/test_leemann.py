@@ -23,6 +23,7 @@ from mipsim.tradeoff import (
     PiecewiseLinearTradeOff,
     compose,
 )
+from mipsim.tradeoff.stochastic import stochastic_composition
 from verify import real_gradients
 from verify.leemann.checks import real_p_values
 from verify.leemann.laws import curves as laws
@@ -30,7 +31,6 @@ from verify.leemann.laws import problems
 from verify.leemann.laws.curves import whole_sum
 from verify.leemann.laws.long_run_rate import LEAST_STEPS, distance, game_rate, moments
 from verify.leemann.laws.problems import GAUSSIAN
-from verify.leemann.laws.stochastic_composition import stochastic_composition
 from verify.leemann.statements import (
     MODULES,
     composition,

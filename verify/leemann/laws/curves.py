@@ -19,7 +19,7 @@ from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.points import polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
-from verify.leemann.laws.stochastic_composition import stochastic_composition
+from mipsim.tradeoff.stochastic import stochastic_composition
 
 WIDE = 40.0
 """Standard deviations beyond which a normal tail is 0 in float64."""

@@ -20,8 +20,8 @@ from mipsim.tradeoff import (
     PiecewiseLinearTradeOff,
 )
 from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.stochastic import stochastic_composition
 from verify.leemann.laws.curves import between, polygon_of
-from verify.leemann.laws.stochastic_composition import stochastic_composition
 
 
 def gradients(

@@ -5,8 +5,8 @@ from functools import reduce
 import numpy as np
 
 from mipsim import referee as rf
+from mipsim.tradeoff.stochastic import stochastic_composition
 from verify.leemann.laws.problems import FAMILIES, min_plus, random_family, random_polygons
-from verify.leemann.laws.stochastic_composition import stochastic_composition
 from verify.statement import Statement, where_in
 
 RANDOM, WHOLE = "random", "polygons in whole numbers"

@@ -37,7 +37,11 @@ def distribution_over(curves: Sequence[AbstractTradeOff], weights: object) -> np
 
 
 def stochastic_composition(
-    curves: Sequence[AbstractTradeOff], weights: object = None, *, points: int = 1 << 15
+    curves: Sequence[AbstractTradeOff],
+    weights: object = None,
+    *,
+    points: int = 1 << 15,
+    weights_off: float = 0.0,
 ) -> AbstractTradeOff:
     """h(alpha) = min { sum w_i f_i(a_i) : sum w_i a_i = alpha }: the optimal split of alpha over known targets.
 
@@ -50,6 +54,7 @@ def stochastic_composition(
         curves: the trade-off function of each target, at least 1.
         weights: probability of each, shape (m,), >= 0, sum 1; None for equal ones.
         points: samples of each curve, >= 16.
+        weights_off: relative error of each weight.
 
     Returns:
         A `BoundedTradeOff`, between proven bounds; of polygons a `SampledTradeOff`, of a single curve that curve.
@@ -71,7 +76,7 @@ def stochastic_composition(
         return used[0][0]
     fits_memory(64 * len(used) * count, points=count)
     laws = [(enclosing_laws(curve, count), share) for curve, share in used]
-    rounding = max(result[2] for result, _ in laws)
+    rounding = max(result[2] for result, _ in laws) + 2.0 * weights_off
     lower = _sorted_by_slope([(law[0], share) for law, share in laws], rounding, 1.0)
     upper = _sorted_by_slope([(law[1], share) for law, share in laws], rounding, -1.0)
     # The sorted edges of polygons are the curve.
