@@ -636,7 +636,12 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
     below, above = (
         (law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)
     )
-    return Polygons(below, below if lower is upper else above, rounding)
+    return Polygons(
+        below,
+        below if lower is upper else above,
+        rounding,
+        sampled=lower is not upper and as_polygon(curve) is None,
+    )
 
 
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:

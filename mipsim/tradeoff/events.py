@@ -10,10 +10,12 @@ from mipsim._validation import number, whole
 from mipsim._words import kind_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
+from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
+from mipsim.tradeoff.integer_noise import discrete_laplace
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
@@ -132,6 +134,25 @@ def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
     return inner if size == n else convex_hull(part, part.inverse())
 
 
+def _with_replacement(event: Any, neighbours: str) -> AbstractTradeOff:
+    if (name := type(event.event).__name__) != "GaussianDpEvent":
+        raise ValueError(
+            f"noise_multiplier is SampledWithReplacementDpEvent of the event {name}; proven is GaussianDpEvent"
+        )
+    sizes = event.sample_size, event.source_dataset_size
+    return fixed_samples(event.event.noise_multiplier, *sizes, replacement=True, neighbours="remove")
+
+
+def _truncated(event: Any, neighbours: str) -> AbstractTradeOff:
+    sizes = event.sampling_probability, event.truncated_batch_size, event.dataset_size
+    return truncated_poisson(event.noise_multiplier, *sizes, neighbours="remove")
+
+
+def _discrete_laplace(event: Any, neighbours: str) -> AbstractTradeOff:
+    parameter = number("noise_parameter of the event", event.noise_parameter, 1e-4, 100.0)
+    return discrete_laplace(1.0 / parameter, event.sensitivity * round(shift(neighbours)))
+
+
 def _mixture(event: Any, neighbours: str) -> AbstractTradeOff:
     return GaussianMixtureTradeOff(event.sensitivities, event.sampling_probs, event.standard_deviation)
 
@@ -155,6 +176,9 @@ _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "MixtureOfGaussiansDpEvent": (_SUMMED, _mixture),
     "PoissonSampledDpEvent": (NEIGHBOURS, _poisson),
     "SampledWithoutReplacementDpEvent": (NEIGHBOURS, _fixed_size),
+    "SampledWithReplacementDpEvent": (_SUMMED, _with_replacement),
+    "TruncatedSubsampledGaussianDpEvent": (_SUMMED, _truncated),
+    "DiscreteLaplaceDpEvent": (NEIGHBOURS, _discrete_laplace),
     "SingleEpochTreeAggregationDpEvent": (_SUMMED, _tree),
 }
 """Name of a class -> the neighbours for which its curve is proven, and what reads it."""

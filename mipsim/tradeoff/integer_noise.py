@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from mipsim.tradeoff.sampled import SampledTradeOff
 
 _LEAST = math.log(1e-290)  # of a mass that is used, over the largest
 _DEVIATIONS = 10.0  # of a largest shift: with more no output is likely in both worlds
-Tail = Callable[[np.ndarray], np.ndarray]
+_FURTHEST = 600.0  # the largest loss of discrete Laplace noise
 
 
 def discrete_gaussian(scale: float, sensitivity: int = 1) -> AbstractTradeOff:
@@ -82,7 +81,7 @@ def discrete_laplace(scale: float, sensitivity: int = 1) -> AbstractTradeOff:
 
     Args:
         scale: in [0.01, 1e4].
-        sensitivity: a whole number, from 1 to 10^5.
+        sensitivity: a whole number, from 1 to 600 scales.
 
     Raises:
         ValueError: if an argument is outside its range.
@@ -93,10 +92,11 @@ def discrete_laplace(scale: float, sensitivity: int = 1) -> AbstractTradeOff:
         >>> round(discrete_laplace(1.0, 2).epsilon(0.0), 6), round(discrete_laplace(1.0, 2).advantage(), 6)
         (2.0, 0.632121)
     """
-    s, shift = number("scale", scale, 0.01, 1e4), whole("sensitivity", sensitivity, 1, 10**5)
+    s = number("scale", scale, 0.01, 1e4)
+    shift = whole("sensitivity", sensitivity, 1, math.floor(_FURTHEST * s))
     masses = np.exp(-np.arange(shift + 2) / s)
     tails = masses / (1.0 + math.exp(-1.0 / s))
-    return _tests(tails, np.arange(1, shift + 1), shift, 1e-14)
+    return _tests(tails, np.arange(1, shift + 1), shift, 8.0 * EPS * (2.0 + shift / s))
 
 
 def _shift(sensitivity: int, deviation: float) -> int:

@@ -432,12 +432,20 @@ class Polygons(AbstractStepLaw):
     """Two finite distributions: the first reveals at least as much as a curve, and the second at most as much.
     `lower`, `upper`: (losses, out masses, in masses, out only, in only), by falling loss; of the curve below and that
     above; `rounding`: of each mass, relative; `fixed`: the loss that should lie on the lattice; the largest that is not
-    rare if not given.
+    rare if not given; `sampled`: whether they differ by the width of samples, and not by rounding alone.
     """
 
-    def __init__(self, lower: Atoms, upper: Atoms, rounding: float, fixed: float | None = None) -> None:
+    def __init__(
+        self,
+        lower: Atoms,
+        upper: Atoms,
+        rounding: float,
+        fixed: float | None = None,
+        *,
+        sampled: bool = False,
+    ) -> None:
         self.lower, self.upper, self.rounding = lower, upper, rounding
-        self.narrowest = 1e-4 if lower is not upper else 0.0
+        self.narrowest = 1e-4 if sampled else 0.0
         both = np.concatenate([lower[0], upper[0]])
         self.ends = (float(both.min(initial=0.0)), float(both.max(initial=0.0)))
         heavy = upper[0][upper[2] > 1e-9]

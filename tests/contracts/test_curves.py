@@ -52,6 +52,16 @@ def where_losses_cancel(mu: float) -> np.ndarray:
     return np.minimum((corners[:, None] * (1.0 + near)).ravel(), -1e-300)
 
 
+def logistic(mu: float) -> Curve:
+    """Odds of the TPR are e^mu times those of the FPR."""
+
+    def curve(a: mpf, c: mpf) -> tuple[mpf, mpf]:
+        raised = mp.exp(mpf(mu)) * a
+        return c / (c + raised), raised / (c + raised)
+
+    return curve
+
+
 NORMAL, HALF = Gaussian(1), Gaussian(2)
 # Rows: class, member, truth, log FPRs beside those of all rows (or few in their place), and how wide the bounds of logarithms may be.
 MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
@@ -74,6 +84,7 @@ MEMBERS: list[tuple[str, AbstractTradeOff, Curve, np.ndarray, float]] = [
     ("LaplaceTradeOff", mi.LaplaceTradeOff(30.3), of(Laplace(30.3)), where_losses_cancel(30.3), 1e-12),
     ("FoldedLaplaceTradeOff", mi.FoldedLaplaceTradeOff(1.1), of(FoldedLaplace(1.1)), where_losses_cancel(1.1), 1e-12),
     ("FoldedLaplaceTradeOff", mi.FoldedLaplaceTradeOff(30.3), of(FoldedLaplace(30.3)), where_losses_cancel(30.3), 1e-12),
+    *(("LogisticTradeOff", mi.LogisticTradeOff(mu), logistic(mu), where_losses_cancel(mu)[::8], 1e-10) for mu in (0.005, 1.1, 80.0)),
     (
         "InverseFoldedLaplaceTradeOff", mi.InverseFoldedLaplaceTradeOff(1.1), of(FoldedLaplace(1.1).reversed),
         where_losses_cancel(1.1)[::8], 1e-12,

@@ -101,7 +101,18 @@ def product_tradeoff(groups: Sequence[BracketedTerms]) -> AbstractTradeOff:
         ratios = float(np.abs(stronger[0]).max(initial=0.0))
         # The cells of a continuous law have no loss of their own; all together have the loss 0.
         fixed = None if stronger is weaker else 0.0
-        laws.append((Polygons(stronger, weaker, group.relative + EPS * (ratios + 8.0), fixed), group.count))
+        laws.append(
+            (
+                Polygons(
+                    stronger,
+                    weaker,
+                    group.relative + EPS * (ratios + 8.0),
+                    fixed,
+                    sampled=stronger is not weaker,
+                ),
+                group.count,
+            )
+        )
         error += 1.01 * group.count * (group.error + lost)
     if any(law.upper[-1] == 1.0 for law, _ in laws):
         return ApproxDPTradeOff(0.0, 1.0)  # a single coordinate tells all

@@ -1,0 +1,266 @@
+"""Dominating pairs of single mechanisms against enumeration: of all outputs, of all samples, and of random neighbours."""
+
+# mpmath says little of its types.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportCallIssue=false, reportOperatorIssue=false
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import mipsim as mi
+from tests.bound_holds import holds
+from tests.peers import peer
+from verify.field.statements.selection import permute_and_flip as flipped
+
+EPSILONS = [0.0, 0.2, 0.7, 1.5]
+
+
+def excess(inside: np.ndarray, out: np.ndarray, epsilon: float) -> float:
+    return float(np.maximum(inside - math.exp(epsilon) * out, 0.0).sum())
+
+
+def composed(inside: np.ndarray, out: np.ndarray, steps: int, epsilon: float) -> float:
+    """Of all outputs of several steps."""
+    worlds = [inside, out]
+    for _ in range(steps - 1):
+        worlds = [
+            np.multiply.outer(world, own).ravel() for world, own in zip(worlds, (inside, out), strict=True)
+        ]
+    return excess(*worlds, epsilon)
+
+
+class Noise(NamedTuple):
+    """A curve by its parameter, that parameter, the sensitivity, and masses at x up to a factor."""
+
+    curve: Callable[..., mi.AbstractTradeOff]
+    parameter: float
+    sensitivity: int
+    mass: Callable[[int], Any]
+
+    def worlds(self) -> tuple[np.ndarray, np.ndarray]:
+        """In 40 digits, on the whole numbers from -60 to 60 and beyond by what the other world has."""
+        with mpmath.workdps(40):
+            masses = [self.mass(abs(x)) for x in range(-60, 61)]
+            total = mpmath.fsum(masses)
+            values = [float(mass / total) for mass in masses]
+        none = [0.0] * self.sensitivity
+        return np.array(none + values), np.array(values + none)
+
+
+NOISES = [
+    Noise(
+        mi.discrete_gaussian,
+        1.3,
+        2,
+        lambda x: mpmath.e ** (-(mpmath.mpf(x) ** 2) / (2 * mpmath.mpf(1.3) ** 2)),
+    ),
+    Noise(
+        mi.discrete_gaussian,
+        0.4,
+        1,
+        lambda x: mpmath.e ** (-(mpmath.mpf(x) ** 2) / (2 * mpmath.mpf(0.4) ** 2)),
+    ),
+    Noise(
+        mi.discrete_gaussian,
+        6.0,
+        3,
+        lambda x: mpmath.e ** (-(mpmath.mpf(x) ** 2) / (2 * mpmath.mpf(6.0) ** 2)),
+    ),
+    Noise(mi.skellam, 3.0, 1, lambda x: mpmath.besseli(x, mpmath.mpf(3.0))),
+    Noise(mi.skellam, 0.3, 1, lambda x: mpmath.besseli(x, mpmath.mpf(0.3))),
+    Noise(mi.skellam, 20.0, 7, lambda x: mpmath.besseli(x, mpmath.mpf(20.0))),
+    Noise(mi.discrete_laplace, 2.0, 3, lambda x: mpmath.e ** (-mpmath.mpf(x) / mpmath.mpf(2.0))),
+]
+
+
+@pytest.mark.filterwarnings("ignore:delta is known to")
+@pytest.mark.parametrize(
+    "row", NOISES, ids=lambda row: f"{row.curve.__name__}-{row.parameter:g}-{row.sensitivity}"
+)
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_noise_on_whole_numbers_by_all_outputs(row: Noise, steps: int) -> None:
+    inside, out = row.worlds()
+
+    def ends(share: float) -> list[tuple[float, float]]:
+        curve = mi.compose(row.curve(share * row.parameter, row.sensitivity), copies=steps)
+        return [curve.delta_bounds(epsilon) for epsilon in EPSILONS]
+
+    truths = [composed(inside, out, steps, epsilon) for epsilon in EPSILONS]
+    for known, truth in zip(ends(1.0), truths, strict=True):
+        holds(known, truth, slack=1e-12 + 1e-9 * truth, width=1e-12 + 1e-5 * truth)
+    for share in (0.97, 1.03):
+        assert any(not low <= truth <= high for (low, high), truth in zip(ends(share), truths, strict=True))
+
+
+@pytest.mark.parametrize(
+    "row", NOISES, ids=lambda row: f"{row.curve.__name__}-{row.parameter:g}-{row.sensitivity}"
+)
+def test_smaller_shifts_of_noise_reveal_less(row: Noise) -> None:
+    most = row.curve(row.parameter, row.sensitivity)
+    for shift in range(1, row.sensitivity):
+        for epsilon in EPSILONS:
+            less = composed(*row._replace(sensitivity=shift).worlds(), 1, epsilon)
+            assert less <= most.delta(epsilon) + 1e-12
+
+
+def test_dp_accounting_on_noise_on_whole_numbers() -> None:
+    pld = peer("dp_accounting.pld.privacy_loss_distribution")
+    for curve, make, given in (
+        (mi.discrete_gaussian(1.3, 2), pld.from_discrete_gaussian_mechanism, (1.3, 2)),
+        (mi.discrete_laplace(2.0, 3), pld.from_discrete_laplace_mechanism, (0.5, 3)),
+    ):
+        known = mi.compose(curve, copies=3)
+        ends = [make(*given, pessimistic_estimate=way).self_compose(3) for way in (False, True)]
+        for epsilon in EPSILONS:
+            least, most = (law.get_delta_for_epsilon(epsilon) for law in ends)
+            holds(known.delta_bounds(epsilon), (least - 1e-12, most + 1e-12), (1.1 * most, 1.2 * most))
+
+
+def softmax(scores: np.ndarray, epsilon: float) -> np.ndarray:
+    weights = np.exp(0.5 * epsilon * (scores - scores.max()))
+    return weights / weights.sum()
+
+
+GAPS = np.concatenate([np.linspace(-3.0, 5.0, 2001), np.linspace(-40.0, 40.0, 1001)])
+SELECTIONS = [(mi.exponential_mechanism, softmax), (mi.permute_and_flip, flipped)]
+
+
+def neighbours(law: Callable, epsilon: float, gap: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two candidates, the first ahead by a gap that becomes 2 less."""
+    return law(np.array([gap, 0.0]), epsilon), law(np.array([gap - 2.0, 0.0]), epsilon)
+
+
+@pytest.mark.parametrize(("curve", "law"), SELECTIONS)
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_a_selection_by_random_neighbours_and_by_the_worst(curve: Any, law: Any, epsilon: float) -> None:
+    rng, known = np.random.default_rng(1), curve(epsilon)
+    for count in (2, 3, 6):
+        for _ in range(40):
+            scores = rng.uniform(0.0, rng.choice([0.5, 3.0, 8.0]), count)
+            moves = rng.choice([-1.0, 1.0], count) if rng.random() < 0.7 else rng.uniform(-1.0, 1.0, count)
+            pair = law(scores, epsilon), law(scores + moves, epsilon)
+            for at in EPSILONS:
+                assert excess(*pair, at * epsilon) <= known.delta(at * epsilon) + 1e-12
+    for at in (0.0, 0.3, 0.8):
+        reached = max(excess(*neighbours(law, epsilon, gap), at * epsilon) for gap in GAPS)
+        holds(known.delta_bounds(at * epsilon), reached, slack=1e-4 * reached)
+        for share in (0.97, 1.03):
+            low, high = curve(share * epsilon).delta_bounds(at * epsilon)
+            assert not low * (1.0 - 1e-3) <= reached <= high * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize(("curve", "law"), SELECTIONS)
+def test_three_selections_lie_between_both_ends(curve: Any, law: Any) -> None:
+    """The best gap of three runs reaches the lower end, and no gaps pass the upper end."""
+    known = curve(1.0, runs=3)
+    for at in (0.0, 0.5, 1.0, 2.0):
+        low, high = known.delta_bounds(at)
+        best = 0.0
+        for gap in np.linspace(-3.0, 5.0, 161):
+            best = max(best, composed(*neighbours(law, 1.0, gap), 3, at))
+        assert low <= best * (1.0 + 1e-3)
+        assert best <= high
+        assert curve(0.9, runs=3).delta_bounds(at)[1] < high
+    assert known.delta_bounds(3.0)[1] < 1e-12
+
+
+# Samples: every batch of a few records in [-1, 1].
+
+Batches = list[tuple[float, float]]
+"""(probability, sum)."""
+NOISE = 0.8
+GRID = np.linspace(-10.0, 10.0, 4001)
+OFF = 2e-5  # relative: what sums over the grid miss at a kink
+
+
+def without(values: Sequence[float], size: int) -> Batches:
+    batches = list(itertools.combinations(values, size))
+    return [(1.0 / len(batches), sum(batch)) for batch in batches]
+
+
+def again(values: Sequence[float], size: int) -> Batches:
+    batches = list(itertools.product(values, repeat=size))
+    return [(1.0 / len(batches), sum(batch)) for batch in batches]
+
+
+def truncated(values: Sequence[float], rate: float, largest: int) -> Batches:
+    built = []
+    for taken in itertools.product((False, True), repeat=len(values)):
+        sample = [value for value, is_in in zip(values, taken, strict=True) if is_in]
+        chance = math.prod(rate if is_in else 1.0 - rate for is_in in taken)
+        built += [(chance * share, total) for share, total in without(sample, min(largest, len(sample)))]
+    return built
+
+
+def density(batches: Batches) -> np.ndarray:
+    sums: dict[float, float] = {}
+    for chance, total in batches:
+        sums[round(total, 12)] = sums.get(round(total, 12), 0.0) + chance
+    return np.sum([chance * norm.pdf(GRID, total, NOISE) for total, chance in sums.items()], axis=0)
+
+
+class Sampling(NamedTuple):
+    """A curve by its noise and neighbours, all batches of records, how many others there are and how many in the group, and others that reach the lower end."""
+
+    curve: Callable[[float, str], mi.AbstractTradeOff]
+    batches: Callable[[Sequence[float]], Batches]
+    others: int
+    group: int
+    reaching: float
+
+    def deltas(self, others: Sequence[float], group: Sequence[float], epsilon: float) -> tuple[float, float]:
+        """Of the group removed, and added."""
+        worlds = density(self.batches([*others, *group])), density(self.batches(others))
+        step = GRID[1] - GRID[0]
+        return excess(*worlds, epsilon) * step, excess(*worlds[::-1], epsilon) * step
+
+
+SAMPLINGS = {
+    "a group without replacement": Sampling(
+        lambda s, how: mi.fixed_samples(s, 3, 7, group=2, neighbours=how), lambda v: without(v, 3), 5, 2, -1.0
+    ),
+    "with replacement": Sampling(
+        lambda s, how: mi.fixed_samples(s, 3, 4, replacement=True, neighbours=how), lambda v: again(v, 3), 3, 1, -1.0
+    ),
+    "a group with replacement": Sampling(
+        lambda s, how: mi.fixed_samples(s, 2, 5, replacement=True, group=2, neighbours=how), lambda v: again(v, 2), 3, 2, -1.0
+    ),
+    "truncated": Sampling(
+        lambda s, how: mi.truncated_poisson(s, 0.4, 2, 5, neighbours=how), lambda v: truncated(v, 0.4, 2), 4, 1, 0.0
+    ),
+    "hardly truncated": Sampling(
+        lambda s, how: mi.truncated_poisson(s, 0.1, 4, 6, neighbours=how), lambda v: truncated(v, 0.1, 4), 5, 1, 0.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+def test_samples_by_all_batches(name: str) -> None:
+    """No records pass the upper end; some reach the lower end, which is the upper end where the curve is exact."""
+    row, rng = SAMPLINGS[name], np.random.default_rng(2)
+    for way, how in enumerate(("remove", "add")):
+        for epsilon in (0.02, 0.08):
+            low, high = row.curve(NOISE, how).delta_bounds(epsilon)
+            truth = row.deltas([row.reaching] * row.others, [1.0] * row.group, epsilon)[way]
+            assert low <= truth * (1.0 + OFF)
+            assert truth <= high * (1.0 + OFF)
+            if row.reaching:
+                assert high - low <= 1e-6 * high
+            for share in (0.97, 1.03):  # an upper end alone is seen from a single side
+                wrong = row.curve(share * NOISE, how).delta_bounds(epsilon)
+                seen = wrong[1] if row.reaching else wrong[0] * (1.0 + 1e-3)
+                assert not wrong[0] * (1.0 - OFF) <= truth <= seen
+            for _ in range(12):
+                others = (
+                    rng.choice([-1.0, 1.0], row.others)
+                    if rng.random() < 0.5
+                    else rng.uniform(-1.0, 1.0, row.others)
+                )
+                group = rng.choice([-1.0, 1.0], row.group)
+                assert row.deltas(others.tolist(), group.tolist(), epsilon)[way] <= high * (1.0 + OFF)
