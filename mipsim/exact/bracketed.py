@@ -524,10 +524,28 @@ def _once_each(
     missed = np.where(finite, 0.0, probability).sum(axis=2)
     if not finite.all():
         values, probability = np.where(finite, values, 0.0), np.where(finite, probability, 0.0)
+    values, probability, ties = _untied(values, probability)
+    error, relative = error + UNIT * ties * values.shape[0], relative + UNIT * ties * values.shape[0]
     total = Independent((_grouped(Stack(values, probability, copies)),), np.zeros(2))
     with np.errstate(divide="ignore"):
         below = -np.expm1(np.log1p(-np.minimum(missed, 1.0)).sum(axis=1))
     return Read(total, error, relative, lost, below)
+
+
+def _untied(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """The tables without values that are equal or impossible, and how many at most became a single value: both worlds share most of theirs."""
+    values = np.where((probability > 0.0).any(axis=0), values, np.inf)
+    order = np.argsort(values, axis=1, kind="stable")
+    values = np.take_along_axis(values, order, 1)
+    place = np.cumsum(values > np.roll(values, 1, axis=1), axis=1)  # the first is above no other
+    row, at = np.nonzero(np.isfinite(values))
+    shape = len(values), int(place[row, at].max(initial=0)) + 1
+    # An empty place has a value that widens nothing.
+    result = np.where(np.isfinite(values[:, :1]), values[:, :1], 0.0).repeat(shape[1], axis=1)
+    result[row, place[row, at]] = values[row, at]
+    cell = row * shape[1] + place[row, at]
+    built = [np.bincount(cell, p[row, order[row, at]], result.size).reshape(shape) for p in probability]
+    return result, np.stack(built), int(np.bincount(cell).max(initial=1))
 
 
 def _grouped(stack: Stack) -> Stack:

@@ -112,6 +112,14 @@ class TiltedBrackets(AbstractScoreLaw):
         off = self.relative + 16.0 * EPS
         return lowered(log - off), np.minimum(raised(log + off), 0.0)
 
+    def _finite(self, world: int) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on the log of the probability of finite scores, which may be as rare as any tail."""
+        _, logs, off = self._tilted((0.0, 0.0))
+        low, high = complement_bounds(*self._impossible(world))
+        missing = np.log(self.lost) if self.lost > 0.0 else -np.inf
+        most = raised(np.logaddexp(logs[world] + self.relative + off, missing))
+        return np.maximum(low, lowered(logs[world] - self.relative - off)), np.minimum(high, most)
+
     def _point(self, k: int) -> tuple[float, float]:
         """The k-th point and the smaller deviation of the laws that are tilted to it; as far from the last as that had deviations."""
         if k == 0:
@@ -158,9 +166,10 @@ class TiltedBrackets(AbstractScoreLaw):
         for k in np.unique(places[finite]):
             at = np.flatnonzero(finite & (places == k))
             ends[:, at] = self._both(int(k), int(inside), flat[at])
-        low, high = self._impossible(int(inside))
         ends[:, flat == np.inf] = np.array([[0.0], [0.0], [-np.inf], [-np.inf]])
-        ends[:, flat == -np.inf] = np.array([low, high, *complement_bounds(low, high)])[:, None]
+        ends[:, flat == -np.inf] = np.array([*self._impossible(int(inside)), *self._finite(int(inside))])[
+            :, None
+        ]
         return CurveBounds(*(end.reshape(x.shape) for end in ends))
 
     def _both(self, k: int, world: int, x: np.ndarray) -> np.ndarray:
@@ -196,8 +205,11 @@ class TiltedBrackets(AbstractScoreLaw):
             probit = np.where(
                 upper, -ndtri_exp(np.minimum(log_fpr, -1e-300)), ndtri_exp(np.minimum(log_rest, -1e-300))
             )
-        places = np.array([self._place(z) for z in probit.tolist()], int)
-        result, left = np.full((3, log_fpr.size), np.nan), np.arange(log_fpr.size)
+        result, places = np.full((3, log_fpr.size), np.nan), np.zeros(log_fpr.size, int)
+        every = raised(self._finite(0)[1]) <= log_fpr  # so frequent that all finite scores are above
+        result[0, every] = -np.inf
+        left = np.flatnonzero(~every)
+        places[left] = [self._place(z) for z in probit[left].tolist()]
         for _ in range(_TRIES if left.size else 0):  # until the thresholds belong to the point that gave them
             moved = np.zeros(left.size, int)
             for k in np.unique(places[left]):

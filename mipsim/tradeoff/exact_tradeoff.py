@@ -8,7 +8,7 @@ import numpy as np
 
 from mipsim._printed import ceiling, printed, shown
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.bounds import CurveBounds, Vertices, log_complement, lowered, raised
+from mipsim.tradeoff.bounds import CurveBounds, Vertices, complement_bounds, log_complement, lowered, raised
 from mipsim.tradeoff.display import PRINTED_FPRS
 from mipsim.tradeoff.partition import Partition
 from mipsim.tradeoff.score_law import AbstractScoreLaw
@@ -168,6 +168,13 @@ class ExactTradeOff(AbstractTradeOff):
             np.where(sure, caught.log_tpr_low, np.where(rare, -np.inf, np.nan)),
             np.where(safe, most.log_tpr_high, np.where(common, 0.0, np.nan)),
         )
+        # Above all finite scores lies the single value -inf, of which every FNR is the same share as of 1 - FPR.
+        if (last := np.isneginf(result[0]) & sure).any():
+            with np.errstate(invalid="ignore"):
+                low = lowered(caught.log_fnr_low + rest - at_most.log_fnr_high, 16.0)
+                high = raised(caught.log_fnr_high + rest - at_most.log_fnr_low, 16.0)
+            shares = low, high, *complement_bounds(low, high)
+            ends = [np.where(last, *pair) for pair in zip(shares, ends, strict=True)]
         chord = self._on_chord(x, result, (at_most, above), caught)
         if chord is not None:
             met = sure & reached & (x <= rest)

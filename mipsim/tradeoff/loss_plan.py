@@ -242,7 +242,8 @@ class LossPlan:
         gaps = np.maximum(np.gradient(line.losses), 1e-300) if line.losses.size > 1 else np.ones(1)
         density = weights / gaps
         heavy = weights > 1e-3 / weights.size
-        peak = float(np.quantile(density[heavy], 0.9)) if heavy.any() else float(density.max())
+        some = np.sort(density[heavy]) if heavy.any() else density.max(keepdims=True)
+        peak = float(some[int(0.9 * some.size)])
         width = np.ones(weights.shape)
         for _ in range(64):  # a law with a very dense part is not cut as finely as that everywhere
             with np.errstate(divide="ignore", over="ignore"):

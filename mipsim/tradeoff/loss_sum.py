@@ -20,7 +20,11 @@ from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
 
 _BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a core
-_MOST_BLOCKS = 1 << 18
+_BLOCKS, _LEAST_BLOCKS, _MOST_BLOCKS = (
+    1 << 6,
+    1 << 10,
+    1 << 18,
+)  # of which they are a multiple, so that a coarse transform may look first; and about the most
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan where no lattice resolves all
@@ -177,17 +181,12 @@ class LossSum(LossPlan):
         low, high = low - (32 + self.total * 1e-3) * step, high + (32 + self.total * 1e-3) * step
         # Chords over blocks err by about as much as cells; where the plan was off, both are refined.
         block = max(min(math.sqrt(0.3 * accuracy / weight), step * math.sqrt(0.15 * burden)), step)
-        blocks = 1 << max(10, math.ceil(math.log2((high - low) / block)))
-        blocks = min(blocks, _MOST_BLOCKS)
-        stride = max(1, math.ceil((high - low) / (step * blocks)))
-        while blocks > 1024 and (high - low) / step <= blocks // 2:
-            blocks //= 2
-        while True:
-            stride = int(scipy.fft.next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
-            fitted = self._fitting(step, stride)
-            if high - low <= fitted * blocks * stride:
-                break
-            stride += 1
+        places = (high - low) / step
+        stride = max(1, round(min(block / step, places / _LEAST_BLOCKS)), math.ceil(places / _MOST_BLOCKS))
+        stride = int(scipy.fft.next_fast_len(stride, real=True))  # pyright: ignore[reportArgumentType]
+        fitted = self._fitting(step, stride)
+        some = max(math.ceil((high - low) / (fitted * stride * _BLOCKS)), _LEAST_BLOCKS // _BLOCKS)
+        blocks = _BLOCKS * int(scipy.fft.next_fast_len(some, real=True))  # pyright: ignore[reportArgumentType]
         step = fitted
         cells = self._cells(theta, step)
         rounded = [

@@ -226,21 +226,22 @@ class Sampled:
         return beyond[np.searchsorted(self.values[world], x, side="right")]
 
     def below(self, x: np.ndarray, world: int) -> np.ndarray:
-        return np.append(0.0, np.cumsum(self.masses[world]))[
-            np.searchsorted(self.values[world], x, side="right")
-        ]
+        beneath = self.law.below[world] + np.append(0.0, np.cumsum(self.masses[world]))
+        return beneath[np.searchsorted(self.values[world], x, side="right")]
 
 
-KINDS = ("likelihood ratio", "ties", "far values", "likely values", "plain")
+KINDS = ("likelihood ratio", "mostly infinite", "a likely end", "ties", "far values", "likely values", "plain")
 
 
 def sampled(kind: str, seed: int) -> Sampled:
     rng = np.random.default_rng(seed)
-    d, size = 11, 3
+    d, size = 5 if kind == "a likely end" else 11, 3
     v = rng.normal(size=(d, size)) * rng.uniform(0.2, 3.0)
     p = rng.dirichlet(np.full(size, 0.3 if kind == "far values" else 1.0), d)
     if kind == "likely values":
         v, p = v * [0.1, 1.0, 3.0], np.tile([0.9, 0.08, 0.02], (d, 1))
+    if kind == "a likely end":
+        v, p = np.abs(v) * [0.1, 0.3, 3.0], np.tile([0.7, 0.27, 0.03], (d, 1))
     if kind == "ties":
         v = np.round(v, 1)
     if kind == "far values":
@@ -249,12 +250,15 @@ def sampled(kind: str, seed: int) -> Sampled:
     q /= q.sum(axis=1, keepdims=True)
     if kind == "likelihood ratio":
         v = np.log(q / p)
+    if kind == "mostly infinite":
+        p, q = 0.3 * p, 0.96 * q
     offset = np.array([0.0, 0.0 if kind == "likelihood ratio" else 0.3])
     tables = [(v[j], np.stack([p[j], q[j]]), np.ones(2)) for j in range(d)]
     values, masses = outcomes(tables, offset)
     order = np.argsort(values, axis=1)
     total = Independent((Stack(v, np.stack([p, q]), np.ones((2, d), int)),), offset)
-    law = TiltedBrackets(total, bracket, 1e-13, 0.0, np.zeros(2))
+    below = 1.0 - total.finite if kind == "mostly infinite" else np.zeros(2)
+    law = TiltedBrackets(total, bracket, 1e-13, 0.0, below)
     return Sampled(law, np.take_along_axis(values, order, 1), np.take_along_axis(masses, order, 1))
 
 
@@ -297,22 +301,23 @@ def test_small_tails_lie_in_relative_bounds_that_see_a_law_a_little_off(kind: st
     (stack,) = tails.total.stacks
     largest = stack.values == stack.values.max(axis=1, keepdims=True)
     off = stack.probability * np.where(largest, 1.02, 1.0)
-    wrong = replace(tails.total, stacks=(replace(stack, probability=off / off.sum(axis=2, keepdims=True)),))
+    off *= (stack.probability.sum(axis=2) / off.sum(axis=2))[:, :, None]
+    wrong = replace(tails.total, stacks=(replace(stack, probability=off),))
     changed = TiltedBrackets(wrong, tails.bracket, tails.relative, tails.lost, tails.below)
     assert missed(replace(case, law=changed), rng) > 1e-3
 
 
-@pytest.mark.parametrize("kind", [*KINDS[:4], pytest.param("plain", marks=pytest.mark.evidence)])
+@pytest.mark.parametrize("kind", [*KINDS[:6], pytest.param("plain", marks=pytest.mark.evidence)])
 @pytest.mark.usefixtures("unlisted")
 def test_curves_at_rare_rates_hold_the_truth_to_a_per_cent(kind: str) -> None:
     case = sampled(kind, 2)
-    curve, rates = ExactTradeOff(case.law), np.array([1e-2, 1e-4, 1e-6, 1e-8])
+    curve, rates = ExactTradeOff(case.law, case.law.sharper), np.array([1e-2, 1e-4, 1e-6, 1e-8])
     key = np.unique(np.round(case.values, 8))
     at = [np.searchsorted(key, np.round(case.values[world], 8)) for world in (0, 1)]
     fpr, tpr = (np.append(0.0, np.cumsum(np.bincount(at[w], case.masses[w], key.size)[::-1])) for w in (0, 1))
     known = rates > fpr[fpr > 0.0][0]
     assert known.any()
-    truth = np.interp(rates[known], fpr, tpr)
+    truth = np.interp(rates[known], np.append(fpr, 1.0), np.append(tpr, 1.0))
     low, high = curve.tpr_bounds(rates[known])
     assert (low <= truth * (1 + 1e-11)).all()
     assert (truth <= high * (1 + 1e-11)).all()
