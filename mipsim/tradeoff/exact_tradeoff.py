@@ -101,7 +101,7 @@ class ExactTradeOff(AbstractTradeOff):
     @cached_property
     def _knows_tails(self) -> bool:
         """Whether small tails are known relatively: what widens bounds then, as scores of unknown order do, no others know better."""
-        return self.law.relative_error < _RELATIVE or self._is_smooth()
+        return self.law.relative_error < _RELATIVE
 
     @cached_property
     def _sharper(self) -> "ExactTradeOff | None":
