@@ -74,6 +74,17 @@ def finite_matrix(name: str, value: object, columns: int | None = None) -> Array
     return array
 
 
+def noise_scale(name: str, value: object, size: int | None = None) -> Array:
+    """Return `value`, the scale of a noise, as float64 numbers >= 0: a single number or a vector of shape (d,)."""
+    scale = real_array(name, value)
+    if scale.ndim > 1 or not scale.size or (size is not None and scale.shape not in ((), (size,))):
+        shape = f"({'d' if size is None else size},)"
+        raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape {shape}")
+    if (scale < 0).any():
+        raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
+    return scale
+
+
 NO_NUMBERS = {
     "c": "complex numbers",
     "M": "dates",

@@ -433,7 +433,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.LikelihoodRatio(lambda key, records: records[0], mi.Bernoulli(P), 4), "FunctionMechanism on Bernoulli data is intractable"),
     (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4, [0.5, 1.0]), "target is outside the support of Bernoulli"),
     (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4, [1.0]), r"target has shape \(1,\); it must have shape"),
-    (lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0]), mi.Gaussian(0.0, [1.0, 1.0]), 4), r"record_deviation has shape \(3,\); it must be a number or \(2,\)"),
+    (lambda: mi.LikelihoodRatio(mi.GaussianNoise(MEAN, [1.0, 1.0, 1.0]), mi.Gaussian(0.0, [1.0, 1.0]), 4), r"record_deviation has shape \(3,\); it must be a number or a vector of shape \(2,\)"),
     (lambda: mi.GaussianLikelihoodRatio(mi.Bernoulli(P), 4), "data is Bernoulli; it must be Gaussian"),
     (lambda: mi.GaussianLikelihoodRatio(mi.Gaussian(0.0, [[1.0, 1.0], [1.0, 1.0]]), 4), "covariance is not positive definite"),
     (lambda: mi.LikelihoodRatio(MEAN, mi.Bernoulli(P), 4).score(jnp.ones(3), jnp.ones(3)), r"the game's target has shape \(3,\); the attack needs \(2,\)"),

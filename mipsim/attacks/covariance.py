@@ -8,9 +8,8 @@ from jaxtyping import Array, Float
 
 from mipsim._validation import (
     finite_vector,
-    number,
+    noise_scale,
     positive_definite_factor,
-    real_array,
     sample_size,
 )
 from mipsim._validation import moments as read_moments
@@ -66,13 +65,7 @@ class CovarianceScore(AbstractLinearAttack):
         self.n = sample_size(n)
         self.mean = finite_vector("moments.mean", read_moments("moments", moments).mean)
         dimension = self.mean.shape[0]
-        noise = real_array("record_deviation", record_deviation)
-        for value in noise.ravel():
-            number("record_deviation", float(value), 0.0)
-        if noise.shape not in ((), (dimension,)):
-            raise ValueError(
-                f"record_deviation has shape {noise.shape}; it must be a number or have shape ({dimension},)"
-            )
+        noise = noise_scale("record_deviation", record_deviation, dimension)
         if isinstance(moments, ShrunkMoments) and not noise.any():
             self.precision = moments.inverse
         else:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mipsim._validation import finite_vector, member, positive_definite_factor
+from mipsim._validation import finite_vector, member, noise_scale, positive_definite_factor
 from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAdditiveAttack, aimed_at
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
@@ -118,11 +118,8 @@ class LikelihoodRatio(AbstractAdditiveAttack):
             )
         self.data = data
         self.rows, self.inclusion = release.rows, release.inclusion
-        noise_variance = release.variance * release.rows  # of each row, so that the sum has it rows times
-        if noise_variance.shape not in ((), (data.dimension,)):
-            raise ValueError(
-                f"record_deviation has shape {noise_variance.shape}; it must be a number or ({data.dimension},)"
-            )
+        # of each row, so that the sum has it rows times
+        noise_variance = noise_scale("record_deviation", release.variance * release.rows, data.dimension)
         self.noise_variance = np.broadcast_to(noise_variance, (data.dimension,)).copy()
         self.aim = None if target is None else finite_vector("target", target, data.dimension)
         if self.aim is not None and not data.in_support(self.aim):

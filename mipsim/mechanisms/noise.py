@@ -15,7 +15,7 @@ from mipsim.distributions.base import AbstractDistribution, Member, Row
 from mipsim.distributions.laplace import Laplace
 from mipsim.mechanisms.base import AbstractMechanism, ExactDraw
 from mipsim.mechanisms.function import as_base
-from mipsim.mechanisms.release import NoiseLaw, Release, noise_scale
+from mipsim.mechanisms.release import NoiseLaw, Release, traced_scale
 
 
 class AbstractNoise(AbstractMechanism):
@@ -108,7 +108,7 @@ class GaussianNoise(AbstractNoise):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_base)
-    record_deviation: np.ndarray = eqx.field(converter=partial(noise_scale, "record_deviation"))
+    record_deviation: np.ndarray = eqx.field(converter=partial(traced_scale, "record_deviation"))
 
     def draw(self, key: PRNGKeyArray, shape: tuple[int, ...], n: int, dtype: Any) -> Array:
         return jax.random.normal(key, shape, dtype) * self.record_deviation / jnp.sqrt(n)
@@ -174,7 +174,7 @@ class LaplaceNoise(AbstractIndependentNoise):
     """
 
     base: AbstractMechanism = eqx.field(converter=as_base)
-    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))
+    scale: np.ndarray = eqx.field(converter=partial(traced_scale, "scale"))
 
     @property
     def noise_law(self) -> NoiseLaw:

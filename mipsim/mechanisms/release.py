@@ -12,22 +12,15 @@ import jax
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from mipsim._validation import real_array
+from mipsim._validation import noise_scale
 from mipsim._words import kind_of
 from mipsim.distributions.base import AbstractDistribution
 from mipsim.distributions.transforms import AbstractTransform
 
 
-def noise_scale(name: str, value: object) -> np.ndarray:
-    """Return the scale of a noise, >= 0, a number or shape (d,), as a float64 array."""
-    if isinstance(value, jax.Array):  # of a mechanism that is being traced, and was checked when it was made
-        return value  # pyright: ignore[reportReturnType]
-    scale = real_array(name, value)
-    if scale.ndim > 1 or not scale.size:
-        raise ValueError(f"{name} has shape {scale.shape}; it must be a number or a vector of shape (d,)")
-    if (scale < 0).any():
-        raise ValueError(f"{name} is {float(scale.min()):g}; noise must be >= 0")
-    return scale
+def traced_scale(name: str, value: object) -> np.ndarray:
+    """The same of a mechanism that is being traced, and was checked when it was made."""
+    return value if isinstance(value, jax.Array) else noise_scale(name, value)  # pyright: ignore[reportReturnType]
 
 
 class NoiseLaw(eqx.Module):
@@ -42,7 +35,7 @@ class NoiseLaw(eqx.Module):
     """
 
     law: AbstractDistribution  # of X, a single coordinate
-    scale: np.ndarray = eqx.field(converter=partial(noise_scale, "scale"))  # >= 0, a number or shape (d,)
+    scale: np.ndarray = eqx.field(converter=partial(traced_scale, "scale"))  # >= 0, a number or shape (d,)
     # a proven bound on the distance in total variation of `law` from the true law of X, where `law` is a table
     error: float = eqx.field(static=True, default=0.0)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._validation import finite_vector, moments, number, real_array, sample_size
+from mipsim._validation import finite_vector, moments, noise_scale, number, sample_size
 from mipsim.tradeoff import GaussianTradeOff, MixtureTradeOff
 from mipsim.tradeoff.base import rates
 
@@ -39,12 +39,7 @@ def leakage_score(
     """
     difference = finite_vector("target", target, moments("data", data, "dimension").dimension) - data.mean
     sample_size(n)
-    deviation = real_array("record_deviation", record_deviation)
-    if deviation.shape not in ((), difference.shape):
-        raise ValueError(
-            f"record_deviation has shape {deviation.shape}; it must be a number or have shape {difference.shape}"
-        )
-    number("record_deviation", float(deviation.min()), 0.0)
+    deviation = noise_scale("record_deviation", record_deviation, difference.size)
     noise = np.broadcast_to(deviation, difference.shape) ** 2
     covariance = data.covariance
     if covariance.ndim == 1:
