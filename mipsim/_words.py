@@ -54,14 +54,6 @@ def plural(amount: int, noun: str) -> str:
     return f"{amount:,} {noun}" + ("" if amount == 1 else "s")
 
 
-def duration(seconds: float) -> str:
-    """Write a time in seconds, from two minutes on in minutes.
-    >>> duration(30.2), duration(200.0)
-    ('30 seconds', '3 minutes')
-    """
-    return plural(round(seconds), "second") if seconds < 120 else plural(round(seconds / 60), "minute")
-
-
 def no_such(what: str, word: str, names: Iterable[str], allowed: str = "") -> str:
     """The sentence that refuses a name, and says which may have been meant.
     >>> no_such("encoding", "ordinl", ["ordinal", "one-hot"])

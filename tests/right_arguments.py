@@ -287,7 +287,7 @@ CALLS: Calls = [
     (_unnamed(rf.Choice, "values", more=["a"]), {"values": 0.5, "meaning": "so"}),
     (rf.Fixed, {"fixed": 0.5, "meaning": "so"}),
     (rf.controlled, {"statement": JUDGED.statement}),
-    (rf.gap_in, {"outcome": JUDGED, "unit": "advantage", "at": {"x": 0.5}}),
+    (rf.gap_in, {"outcome": JUDGED, "unit": "advantage"}),
     (_unnamed(rf.grid, "base"), {"base": {"law": "uniform"}, "several": (2, 4)}),
     (rf.load, {"where": "here"}),
     (rf.report, {"results": JUDGED, "folder": "here", "facts": {"seed": "0"}}),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mipsim as mi
-from mipsim.mechanisms.expansion import mean_expansion
+from mipsim.mechanisms.expansion import Expansion
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,6 @@ def test_records_and_outputs_outside_the_engine_are_float64() -> None:
         law(key, data, 4, item, True),
         play(key, True)[1],
         quadratic.metric(item),
-        mean_expansion(data).influence(item),
+        Expansion(data.mean, -np.eye(2), np.diag(data.covariance), jnp.sign).influence(item),
     ):
         assert np.asarray(sample).dtype == np.float64

@@ -150,16 +150,6 @@ class AbstractDistribution(AbstractMember):
         """Var z_j, shape (d,)."""
         return self.central_moment(2)
 
-    @property
-    def third_cumulant(self) -> Vector:
-        """kappa_3 of each coordinate, shape (d,)."""
-        return self.central_moment(3)
-
-    @property
-    def fourth_cumulant(self) -> Vector:
-        """kappa_4 = E(z-mean)^4 - 3 Var^2 of each coordinate, shape (d,)."""
-        return self.central_moment(4) - 3.0 * self.central_moment(2) ** 2
-
     def typical_target(self, seed: int = 0) -> Vector:
         """A record sampled from the law with its own seed, shape (d,); the same seed gives the same point."""
         with exact_scope():

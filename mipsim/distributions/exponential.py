@@ -32,8 +32,8 @@ class Exponential(AbstractProduct):
 
     Examples:
         >>> data = Exponential([1.0, 2.0])
-        >>> print(data.mean, data.variance, data.third_cumulant, data.fourth_cumulant)
-        [1. 2.] [1. 4.] [ 2. 16.] [ 6. 96.]
+        >>> print(data.mean, data.variance, data.central_moment(3))
+        [1. 2.] [1. 4.] [ 2. 16.]
     """
 
     scale: np.ndarray

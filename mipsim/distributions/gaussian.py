@@ -36,8 +36,6 @@ class Gaussian(AbstractUnbounded):
     Examples:
         >>> Gaussian(0.0, [1.0, 4.0]).is_product, Gaussian([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]]).is_product
         (True, False)
-        >>> print(Gaussian(0.0, [1.0, 4.0]).fourth_cumulant)
-        [0. 0.]
     """
 
     location: np.ndarray

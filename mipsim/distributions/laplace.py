@@ -33,8 +33,8 @@ class Laplace(AbstractUnbounded, AbstractProduct):
 
     Examples:
         >>> data = Laplace(0.0, [1.0, 2.0])
-        >>> print(data.variance, data.fourth_cumulant)
-        [2. 8.] [ 12. 192.]
+        >>> print(data.variance, data.central_moment(4))
+        [2. 8.] [ 24. 384.]
     """
 
     location: np.ndarray

@@ -15,7 +15,6 @@ from jaxtyping import Array, Float
 
 from mipsim._precision import exact_scope, in_float64
 from mipsim._validation import finite_matrix, finite_vector, positive_definite_factor
-from mipsim.distributions.base import AbstractDistribution
 from mipsim.mechanisms.z_estimator import LogisticRegression, design
 
 Map = Callable[[Array], Array]
@@ -60,13 +59,6 @@ class Expansion(eqx.Module):
         """Sigma = V^-1 E[psi psi'] V^-T, the covariance of I(X), shape (k, k)."""
         inverse = np.linalg.inv(self.derivative)
         return inverse @ self.spread @ inverse.T
-
-
-def mean_expansion(data: AbstractDistribution) -> Expansion:
-    """The empirical mean: psi = x - theta, V = -1, Sigma = C."""
-    mean, covariance = data.mean, data.covariance
-    spread = np.diag(covariance) if covariance.ndim == 1 else covariance
-    return Expansion(mean, -np.eye(mean.shape[0]), spread, lambda record: record - jnp.asarray(mean))
 
 
 def least_squares_expansion(population: object) -> Expansion:

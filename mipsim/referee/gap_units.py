@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from mipsim._printed import shown
 from mipsim._validation import member, number, words
@@ -43,13 +43,12 @@ def unit_of(unit: str) -> Callable[[AbstractTradeOff], tuple[float, float]]:
     return lambda curve: curve.epsilon_bounds(value)
 
 
-def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> str:
-    """Describe claim, truth and their gap at a judged point, in another unit than the judge's.
+def gap_in(outcome: Outcome, unit: str) -> str:
+    """Describe claim, truth and their gap at the point that a report shows first, in another unit than the judge's.
 
     Args:
         outcome: what `judge` or `hunt` returned.
-        unit: "advantage", "epsilon=DELTA" or "tpr=FPR".
-        at: the point; None: the point that the report shows first. Of a limit, with its largest size.
+        unit: "advantage", "epsilon=DELTA" or "tpr=FPR". Of a limit, at its largest size.
 
     Returns:
         A sentence with bounds of both; it says so if either is no curve or has no exact distribution.
@@ -69,16 +68,13 @@ def gap_in(outcome: Outcome, unit: str, at: Mapping[str, Any] | None = None) -> 
     """
     from mipsim.referee.outcome import Outcome
 
-    measure, statement = (
-        unit_of(unit),
-        member("outcome", outcome, Outcome, "what judge or hunt returned").statement,
-    )
-    point = dict((outcome.point or {}) if at is None else member("at", at, Mapping, "a point"))
+    measure = unit_of(unit)
+    statement = member("outcome", outcome, Outcome, "what judge or hunt returned").statement
+    point = dict(outcome.point or {})
     if not point and outcome.worst is None:
         return f"{unit}: no point was judged"
     if isinstance(statement.kind, Limit) and isinstance(point.get(statement.kind.grows), list):
         point[statement.kind.grows] = point[statement.kind.grows][-1]
-    point = point if at is None else statement.inside(point)
     ends = []
     for role in ("claimed", "truth"):
         value = read(role, statement.call(role, point))

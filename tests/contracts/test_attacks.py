@@ -12,7 +12,7 @@ import scipy.stats
 
 import mipsim as mi
 from mipsim import attacks
-from mipsim.mechanisms.expansion import Expansion, mean_expansion
+from mipsim.mechanisms.expansion import Expansion
 from tests.contracts.family import compiled, exported
 from tests.scope import in_exact_scope  # noqa: F401
 
@@ -120,7 +120,7 @@ MEMBERS: list[Row] = [
     ),
     (mi.GLiR(FULL, N), lambda t, o: -N * (o - t) @ INVERSE @ (o - t), PAIRS, 1e-9),
     (mi.GLiRPValue(WIDE, N), p_value, [(RNG.normal(size=100), 0.3 * RNG.normal(size=100)) for _ in range(5)], 1e-2),
-    (mi.InfluenceScore(mean_expansion(FULL), N), covariance(MEAN, COV), PAIRS, 1e-9),
+    (mi.InfluenceScore(Expansion(MEAN, -np.eye(2), COV, lambda x: x - MEAN), N), covariance(MEAN, COV), PAIRS, 1e-9),
     influence(),
     (mi.Magnitude(), lambda t, o: np.linalg.norm(o - t) ** 2, PAIRS, 1e-9),
     (

@@ -41,7 +41,7 @@ def test_shapes_types_and_keys(law: mi.AbstractDistribution) -> None:
     d = law.dimension
     records = law.sample(jax.random.key(0), 7)
     assert (records.shape, records.dtype) == ((7, d), jnp.float64)
-    for vector in (law.mean, law.variance, law.third_cumulant, law.fourth_cumulant, law.hardest_target()):
+    for vector in (law.mean, law.variance, law.central_moment(4), law.hardest_target()):
         assert isinstance(vector, np.ndarray)
         assert (vector.shape, vector.dtype) == ((d,), np.float64)
     assert law.covariance.shape == ((d,) if law.is_product else (d, d))
@@ -85,9 +85,7 @@ def test_moments_by_quadrature(member: Member) -> None:
     assert member.density or member.atoms
 
 
-def test_cumulants(law: mi.AbstractDistribution) -> None:
-    np.testing.assert_allclose(law.third_cumulant, law.central_moment(3))
-    np.testing.assert_allclose(law.fourth_cumulant, law.central_moment(4) - 3 * law.variance**2)
+def test_first_moment_and_orders_that_are_none(law: mi.AbstractDistribution) -> None:
     assert (law.central_moment(1) == 0).all() or np.abs(law.central_moment(1)).max() < 1e-15
     with pytest.raises(ValueError, match="order is -1"):
         law.central_moment(-1)
@@ -153,4 +151,4 @@ def test_student_moments_that_do_not_exist() -> None:
     law = mi.StudentT([3.0, 4.0, 4.5])
     assert np.isfinite(law.variance).all()
     assert np.isinf(law.central_moment(3)).tolist() == [True, False, False]
-    assert np.isinf(law.fourth_cumulant).tolist() == [True, True, False]
+    assert np.isinf(law.central_moment(4)).tolist() == [True, True, False]

@@ -29,7 +29,7 @@ def _moments(data: str, p: float, df: float) -> tuple[np.ndarray, float]:
         "uniform": lambda: mi.Uniform(zero, item),
         "Student t": lambda: mi.StudentT(df, zero, item),
     }[data]()
-    skewness = float(law.third_cumulant[0] / law.variance[0] ** 1.5)
+    skewness = float(law.central_moment(3)[0] / law.variance[0] ** 1.5)
     return np.array([law.central_moment(r)[0] for r in range(9)]), skewness
 
 
