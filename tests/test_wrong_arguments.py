@@ -295,7 +295,7 @@ ANY_BUT = {
     0.0: (
         "a aimed alpha b candidates coordinate epochs train.noise_multiplier views PiecewiseLinearTradeOff.beta SampledTradeOff.beta game_limit_mu.c long_run_mu.c central_moments claim count delta epsilon "
         "error epsilon_from_eta.eta mip_tradeoff.eta family_lower_bound.false_negatives false_positives fixed AbstractTradeOff.tpr_at.fpr "
-        "AbstractTradeOff.tpr_bounds.fpr EmpiricalTradeOff.tpr_interval.fpr account.fpr gaps gradient guesses in_noncentrality in_scores Draws.inside "
+        "AbstractTradeOff.tpr_bounds.fpr EmpiricalTradeOff.tpr_interval.fpr account.fpr gaps gradient guesses Uniform.high in_noncentrality in_scores Draws.inside "
         "leakage largest_refused.least mu_bound.least least_rate limit log_fpr losses low matrix mean member moments largest_refused.most mu "
         "Descent.noise_multiplier SGDStep.noise_multiplier noise_std noncentrality offline_a opposite Draws.out out_noncentrality out_only out_scores "
         "outside population prior prior_success record record_deviation Empirical.records Subset.records reference regularisation relative right "
@@ -310,12 +310,12 @@ ONLY = {
         "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta classes confidence data_size best_of_runs.delta "
         "find_noise_multiplier_for_epsilon_delta.delta df account.dimension failure_probability EmpiricalTradeOff.false_negatives floor "
         "EmpiricalTradeOff.tpr_lower_bound.fpr find_noise_multiplier_for_tpr_at_fpr.fpr Whole.high in_games in_masses inclusion_probability k "
-        "least_rate log_fpr Real.low Uniform.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities "
+        "least_rate log_fpr Real.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities "
         "inside_moments.rows step_mu.rows step_tradeoff.rows audit.runs best_of_runs.runs shift sizes EmpiricalTradeOff.from_scores.thresholds tpr "
     ),
     1.5: (
         "accuracy advantage alpha axes beta account.claim confidence delta df epsilon_accuracy failure_probability EmpiricalTradeOff.false_negatives "
-        "floor fpr Whole.high in_masses inclusion_probability least_rate log_fpr losses low offline_a opposite_probabilities Histogram.out out_masses "
+        "floor fpr Whole.high in_masses inclusion_probability least_rate log_fpr losses Real.low offline_a opposite_probabilities Histogram.out out_masses "
         "out_only p prior prior_success probabilities sampling_rate shift significance sizes tpr "
     ),
 }  # fmt: skip

@@ -75,7 +75,7 @@ def test_a_number_of_a_composition(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("k", [0, *(pytest.param(k, marks=pytest.mark.evidence) for k in range(1, 5))])
+@pytest.mark.parametrize("k", [1, *(pytest.param(k, marks=pytest.mark.evidence) for k in (0, 2, 3, 4))])
 def test_moments_enclose_what_a_lattice_says(k: int, turned: bool) -> None:
     curve: Any = CURVES[k]
     for delta in (0.3, 1e-5, 1e-12):
