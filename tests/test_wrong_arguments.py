@@ -451,23 +451,20 @@ IMAGES = {
     "rate": 0.1,
     "batch": 1,
 }
-ROOM: list[tuple[Callable[..., Any], dict[str, Any], str, Any, Any]] = [
+ROOM: list[Any] = [
     (mi.Gaussian, {"mean": 0.0, "cov": 1.0}, "d", 250, 251),
     (nn.layered, {"inputs": (2,), "outputs": 2}, "widths", (499,), (500,)),
     (LAW.sample, {"key": jax.random.key(0)}, "n", 500, 501),
     (played, {}, "n", 500, 501),
-    (taught, {}, "n", 500, 501),
+    pytest.param(taught, {}, "n", 500, 501, marks=pytest.mark.evidence),
     (mi.RelaxedThreat, RELAXED, "shadows", 999, 1000),
     (nn.Descent, STEPPED | {"releases": "steps"}, "steps", 166, 167),
-    (descended, STEPPED | {"sampling": "shuffled"}, "steps", 500, 501),
+    pytest.param(
+        descended, STEPPED | {"sampling": "shuffled"}, "steps", 500, 501, marks=pytest.mark.evidence
+    ),
     (descended, STEPPED | {"sampling": "poisson"}, "steps", 1000, 1001),
-    (
-        descended,
-        STEPPED | {"sampling": "fixed"},
-        "steps",
-        166,
-        167,
-    ),  # a linear network, of which each batch is all records
+    # A linear network, of which each batch is all records.
+    pytest.param(descended, STEPPED | {"sampling": "fixed"}, "steps", 166, 167, marks=pytest.mark.evidence),
     (nn.train, IMAGES, "views", 2000, 2001),
 ]
 """Calls, and the largest size that 8,000 bytes hold, by their own count of what is made, with the next."""

@@ -122,9 +122,22 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
         assert judge_point(statement, control.at, share).verdict is not Verdict.REFUTED
 
 
+SECONDS = (
+    "leemann-thm-5.1-corrected",
+    "azize-thm-4.2-corrected",
+    "field-allocation-blocks",
+    "leemann-K-equals-d-limit",
+)
+"""What takes more than a second at a single point."""
+
+
 @pytest.mark.parametrize(
     "statement",
-    [item for item in REGISTER.values() if not item.fails and correction_of(item, REGISTER.values()) is None],
+    [
+        pytest.param(item, marks=[pytest.mark.evidence] * (item.name in SECONDS))
+        for item in REGISTER.values()
+        if not item.fails and correction_of(item, REGISTER.values()) is None
+    ],
     ids=lambda item: item.name,
 )
 def test_what_stands_is_not_refuted_where_its_control_is(statement: Statement):
