@@ -32,6 +32,7 @@ POLYNOMIALS: dict[str, tuple[Any, int]] = {
     "mapped": (lambda o: jax.vmap(lambda x: x * x)(o).sum(), 2),
 }
 OTHERS: dict[str, Any] = {
+    # Around 0: twelve points did not see it, and the law was off by 0.159 with a bound of 1.5e-13.
     "a hole": lambda o: jnp.where(jnp.abs(o[0]) < 0.1, -9.0, o[0]),
     "cubic": lambda o: (o**3).sum(),
     "cubic by products": lambda o: o[0] * o[1] * o[2],
@@ -73,20 +74,6 @@ def test_degrees_are_read_from_operations(name: str) -> None:
 def test_what_is_not_known_to_be_a_polynomial_is_not_treated_as_a_polynomial(name: str) -> None:
     with exact_scope():
         assert degree_of(OTHERS[name], jnp.zeros(3)) is None
-
-
-def test_a_score_that_is_a_polynomial_at_most_points_is_refused() -> None:
-    """A hole around 0, which twelve points did not see: the law was off by 0.159 with a bound of 1.5e-13."""
-    data = mi.Gaussian(0.0, 1.0, d=1)
-    game = mi.FixedTarget(MEAN, data, n=4, target=[1.0])
-
-    def holed(target: Any, output: Any) -> Any:
-        return jnp.where(jnp.abs(output[0]) < 0.1, -9.0, output[0])
-
-    with pytest.raises(ValueError, match="no known exact distribution") as refused:
-        game.exact(mi.FunctionAttack(holed))
-    assert 'FunctionAttack(score, declared="quadratic")' in str(refused.value)
-    game.exact(mi.FunctionAttack(lambda target, output: output[0]))  # the control, without the hole
 
 
 @pytest.mark.evidence

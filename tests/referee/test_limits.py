@@ -1,4 +1,7 @@
-"""Limits, false and true, through the judge: none is refuted without a theorem, and what is confirmed without a theorem says up to which size."""
+"""Limits, false and true, through the judge: none is refuted without a theorem, and what is confirmed without a theorem says up to which size.
+
+A proven rate decides a limit that sizes leave open, and is refused where it is a few per cent too small.
+"""
 
 import math
 from collections.abc import Callable
@@ -188,6 +191,41 @@ def test_a_theorem_decides_where_it_reaches(theorem: dict[str, Any], limit: floa
     result = judged(lambda n: limit + SLOW[0] * n ** -SLOW[1], **theorem)
     assert str(result.verdict) == verdict, result
     assert says in str(result), result
+
+
+@pytest.mark.parametrize(
+    ("share", "beyond", "verdict"), [(1.0, 0.0, "CONFIRMED"), (0.97, 0.0, "INCONCLUSIVE"), (1.0, 1e-6, "INCONCLUSIVE")]
+)  # fmt: skip
+def test_a_limit_that_moves_is_a_function_of_the_size(share: float, beyond: float, verdict: str):
+    """A tenth power plus what vanishes: both sides grow, and the theorem says how far apart they are."""
+    rate = rf.Rate(share * SLOW[0], SLOW[1], limit=lambda n: n**0.1, source="its formula")
+    item = statement(lambda n: n**0.1 + SLOW[0] * n ** -SLOW[1] - 1.0, tolerance=0.2, rate=rate)
+    item = replace(item, claimed=lambda n: n**0.1 + beyond)
+    assert str(rf.judge(item, at={}, progress=False).verdict) == verdict
+
+
+@pytest.mark.parametrize(
+    ("constant", "power", "claim", "verdict", "says"),
+    [
+        (0.4, 1.0, 1.0, "CONFIRMED", "proven: within"),
+        (0.1, 1.0, 1.0, "INCONCLUSIVE", "It is refused"),
+        (0.4, 1.0, 1.03, "REFUTED", ""),
+        (0.4, 0.5, 1.0, "CONFIRMED", "up to n = 51,200"),  # in probits at FPRs of 1e-4 too wide to be of use
+    ],
+)
+def test_a_rate_of_curves_is_in_error_rates(
+    constant: float, power: float, claim: float, verdict: str, says: str
+):
+    """By the mean value theorem a shift by e moves a rate by at most e / sqrt(2 pi)."""
+    rate = rf.Rate(constant, power, limit=G(1.0), source="mean value theorem")
+    item = replace(
+        statement(lambda n: 0.0, rate=rate, tolerance=0.05),
+        claimed=lambda: G(claim),
+        truth=lambda n: G(1.0 + 1 / n),
+    )
+    result = rf.judge(item, at={}, progress=False)
+    assert str(result.verdict) == verdict, result
+    assert says in str(result)
 
 
 @pytest.mark.parametrize(
