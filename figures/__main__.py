@@ -32,7 +32,8 @@ from mipsim._command_line import (
 )
 from mipsim._extras import MissingPackageError
 from mipsim._signals import ended, ending_on_signals
-from mipsim._words import duration, no_such, plural, printable
+from mipsim._words import no_such, plural, printable
+from mipsim.referee.reporting.wording import duration
 from sims.process import listing
 
 FIGURES = (

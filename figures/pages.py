@@ -18,7 +18,7 @@ from figures.check import NUMBER, OWN, SENTENCE, Checked, check, opened
 from figures.style import SETTINGS
 from figures.write import fewer_colours
 from mipsim._files import replace_file
-from mipsim._words import duration
+from mipsim.referee.reporting.wording import duration
 from sims.process import between
 
 ROOT = Path(__file__).parents[1]

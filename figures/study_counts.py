@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mipsim._words import duration
 from mipsim.data import DataError
 from mipsim.engine.histogram import Histogram
+from mipsim.referee.reporting.wording import duration
 from mipsim.theory import azize
 from sims import runner
 from sims.studies import STUDIES

@@ -230,7 +230,15 @@ class Sampled:
         return beneath[np.searchsorted(self.values[world], x, side="right")]
 
 
-KINDS = ("likelihood ratio", "mostly infinite", "a likely end", "ties", "far values", "likely values", "plain")
+KINDS = (
+    "likelihood ratio",
+    "mostly infinite",
+    "a likely end",
+    "ties",
+    "far values",
+    "likely values",
+    "plain",
+)
 
 
 def sampled(kind: str, seed: int) -> Sampled:

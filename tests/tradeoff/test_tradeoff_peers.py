@@ -99,7 +99,9 @@ def test_dp_accounting_on_its_events() -> None:
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
     with pytest.raises(ValueError, match="is the event RepeatAndSelectDpEvent, of no proven curve"):
         mi.account(dp.RepeatAndSelectDpEvent(dp.GaussianDpEvent(1.0), 10, 1))
-    with pytest.raises(ValueError, match="neighbours is 'replace' with the event SampledWithReplacementDpEvent"):
+    with pytest.raises(
+        ValueError, match="neighbours is 'replace' with the event SampledWithReplacementDpEvent"
+    ):
         mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), neighbours="replace")
     for event, how, sampling in (
         (dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), "remove", "fixed_size"),
