@@ -521,6 +521,8 @@ class AbstractTradeOff(Frozen, DisplayedCurve):
             >>> GaussianTradeOff(1.0).least_mu_bounds()
             (1.0, 1.0)
         """
+        if self._sure_mass()[0] > 0.0:  # a TPR above 0 at FPR 0
+            return np.inf, np.inf
         return conversions.least_mu(self)
 
     def to_rdp(self, orders: object) -> tuple[Any, Any]:

@@ -18,12 +18,12 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
-from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 
 _POINTS, _SPREAD = 1 << 12, 14.0
 """Thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies."""
+_UNDERFLOW = 1e-300  # more than all sizes together lose of a rate
 _SLACK = 1e-11  # relative: rounding of the rates of a threshold
 
 
@@ -55,6 +55,7 @@ def divided(
     Raises:
         ValueError: if no curve is proven.
 
+    >>> from mipsim.tradeoff import GaussianTradeOff
     >>> how = {"data_size": 105, "dimension": None, "neighbours": "remove", "sampling": "poisson", "group": 1}
     >>> divided([GaussianTradeOff(0.5)], [(2.0, 0.1, 1)], normalise="floor", **how)[0]
     [GaussianTradeOff(mu=0.5)]
@@ -85,10 +86,11 @@ def divided(
             "normalise is 'realised', and the size of the batch that came is hidden by no noise where the dimension is large; "
             "give data_size for a bound that holds in every dimension"
         )
-    curves = [of_batch(*phase, data_size) for phase in phases]
+    larger = data_size + (neighbours == "add")
+    curve = of_batch(phases, larger)
     return (
-        [curve.inverse() for curve in curves] if neighbours == "add" else curves,
-        "sums are divided by the records that came, in any dimension; no lower ends are proven",
+        [curve.inverse() if neighbours == "add" else curve],
+        "sums are divided by the records that came; upper ends hold in any dimension, lower ends are of the worst case, which large ones approach",
     )
 
 
@@ -113,22 +115,31 @@ def _refuse_other_floor(rate: float, n: int | None, dimension: int | None, neigh
         )
 
 
-def of_batch(noise: float, rate: float, steps: int, data_size: int) -> AbstractTradeOff:
-    """The curve of Poisson samples of at least `data_size` records whose noisy sums are divided by the records that came, in any dimension.
+def of_batch(phases: Sequence[tuple[float, float, int]], data_size: int) -> AbstractTradeOff:
+    """The curve of Poisson samples of `data_size` records or one less, whose noisy sums are divided by the records that came.
 
     Beside the noisy sum let the size b of the batch be seen; the quotient is a function of both. Of the other m records B come, a
     binomial number. Without the target b = B; with it, with probability q, b = B + 1. Given b, choose b - 1 of the others and another of
     them: the sum without the target has this other record, the sum with it the target, and they differ by v, of norm at most 2 clips.
     So a randomised function of (b, z) makes both worlds, where z is N(0, 1) in "out", and with probability q N(2 / s, 1) beside a binomial
     number moved by 1 in "in". More others add a binomial number to both. No function makes worlds easier to tell apart; steps may use
-    all releases before, and compose. The bound is reached as the dimension grows, where the norm shows b, if all others contribute -v / 2. No lower end is proven.
+    all releases before, and compose: that is the lower curve, in any dimension.
+
+    The upper curve is of a worst case: the target contributes v / 2, all others -v / 2, so that the sums differ by v given b, and further
+    coordinates hold noise alone, whose norm shows b the better the more they are. But where nothing came, code may divide by 1: a test
+    says "out" at sizes below 2. As a limit of such cases, no curve above it holds in every dimension.
 
     Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).
     """
     others = whole("data_size", data_size, 2, 10**8) - 1
-    if rate == 1.0 or rate == 0.0:
-        return ApproxDPTradeOff(0.0, rate)  # all come: the sizes tell all
-    return BoundedTradeOff(compose(_step(2.0 / noise, rate, others), copies=steps), GaussianTradeOff(0.0))
+    ends = [
+        _steps(2.0 / noise, rate, others)
+        if 0.0 < rate < 1.0
+        else (ApproxDPTradeOff(0.0, rate),) * 2  # all come: the sizes tell all
+        for noise, rate, _ in phases
+    ]
+    copies = [steps for *_, steps in phases]
+    return BoundedTradeOff(*(compose(*curves, copies=copies) for curves in zip(*ends, strict=True)))
 
 
 def _log_binomial(sizes: np.ndarray, n: int, q: float) -> np.ndarray:
@@ -138,8 +149,8 @@ def _log_binomial(sizes: np.ndarray, n: int, q: float) -> np.ndarray:
     return np.where(k == sizes, log, -np.inf)
 
 
-def _step(shift: float, q: float, others: int) -> SampledTradeOff:
-    """A polygon that reveals more than a step: through its own tests, each rate rounded to the side that reveals more."""
+def _steps(shift: float, q: float, others: int) -> tuple[SampledTradeOff, SampledTradeOff]:
+    """Polygons that reveal more than a step, and less: through and between its own tests, each rate rounded to that side."""
     mean, spread = q * others, _SPREAD * math.sqrt(q * (1.0 - q) * others) + _SPREAD**2
     sizes = np.arange(
         max(0, math.floor(mean - spread)), min(others, math.ceil(mean + spread)) + 2, dtype=float
@@ -155,12 +166,12 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
     thresholds = np.unique(
         np.concatenate([np.linspace(-reach, reach, _POINTS), np.linspace(-6.0, 6.0, _POINTS)])
     )[::-1]
-    rates = []
+    rates, few = [], sizes < 2.0
     for part in np.array_split(thresholds, 64):
         # Where the loss of a target that is in the sample passes it.
         z = (part[:, None] - shown) / shift + 0.5 * shift
         fpr, tnr, caught, missed = (
-            (np.exp(mass) * ndtr(sign * (z - by))).sum(axis=1)
+            np.exp(mass) * ndtr(sign * (z - by))
             for mass, by, sign in (
                 (out, 0.0, -1.0),
                 (out, 0.0, 1.0),
@@ -168,9 +179,35 @@ def _step(shift: float, q: float, others: int) -> SampledTradeOff:
                 (moved, shift, 1.0),
             )
         )
-        rates.append([fpr, tnr, (1.0 - q) * fpr + q * caught, (1.0 - q) * tnr + q * missed])
-    fpr, tnr, tpr, fnr = (np.concatenate(column) for column in zip(*rates, strict=True))
-    ends = [np.concatenate([[first], x, [last]]) for x, first, last in zip(
-        (fpr * (1.0 - slack), np.minimum(tnr * (1.0 + slack) + lost, 1.0), fnr * (1.0 - slack), np.minimum(tpr * (1.0 + slack) + lost, 1.0)),
-        (0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 0.0, 1.0), strict=True)]  # fmt: skip
-    return PrivacyLossDistribution.below_polygon(SampledTradeOff.from_points(*ends)).tradeoff()
+        tpr, fnr = (1.0 - q) * fpr + q * caught, (1.0 - q) * tnr + q * missed
+        rates.append(
+            [np.sum(x, axis=1) for x in (fpr, tnr, fnr, tpr)]
+            + [np.sum(x, axis=1, where=~few) for x in (fpr, tpr)]
+            + [np.sum(x, axis=1, where=few) for x in (fpr, tpr)]
+        )
+    fpr, tnr, fnr, tpr, fpr_less, tpr_less, fpr_few, tpr_few = (
+        np.concatenate(x) for x in zip(*rates, strict=True)
+    )
+    fewer, more = 1.0 - slack, 1.0 + slack
+    ends = [
+        (fpr * fewer, tnr * more + lost, fnr * fewer, tpr * more + lost),
+        (
+            fpr_less * more + _UNDERFLOW,
+            (tnr + fpr_few) * fewer,
+            (fnr + tpr_few) * more + lost,
+            tpr_less * fewer,
+        ),
+    ]
+    sure = q * float(np.exp(moved[np.isposinf(shown) & ~few]).sum()) * fewer
+    polygons = [
+        SampledTradeOff.from_points(
+            *(
+                np.concatenate([[first], np.minimum(x, 1.0), [last]])
+                for x, first, last in zip(
+                    rounded, (0.0, 1.0, 1.0 - mass, mass), (1.0, 0.0, 0.0, 1.0), strict=True
+                )
+            )
+        )
+        for rounded, mass in zip(ends, (0.0, sure), strict=True)
+    ]
+    return PrivacyLossDistribution.below_polygon(polygons[0]).tradeoff(), polygons[1]

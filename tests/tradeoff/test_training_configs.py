@@ -64,7 +64,7 @@ def test_a_published_epsilon_is_judged(source: str, says: dict[str, Any], epsilo
 
 @pytest.mark.parametrize(("source", "holds", "beside", "says"), FILES)
 def test_a_public_file_is_read_or_lacks_what_it_does_not_say(
-    source: str, holds: dict[str, Any], beside: dict[str, Any], says: str
+    source: str, holds: dict[str, Any], beside: Any, says: str
 ) -> None:
     try:
         read = mi.account(holds, **beside, delta=[], epsilon=[], fpr=[]).read
