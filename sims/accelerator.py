@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -470,11 +470,3 @@ def _long_game(log: Log, most: int, small: bool) -> None:
         mi.play(game, attack, trial, edges=_EDGES, progress=False)
         took = time.perf_counter() - begun
         log("long game", games=trial, seconds=took, games_per_second=2 * trial / took)
-
-
-def rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """What a run wrote, result by result.
-    Raises OSError if there is no such file.
-    """
-    for line in (folder / FILE).read_text().splitlines():
-        yield json.loads(line)
