@@ -129,7 +129,6 @@ def noisy_mean(sigma: float, d: int = 2):
 @pytest.mark.evidence
 def test_a_game_is_judged_by_its_exact_law() -> None:
     game, best, linear = noisy_mean(1.0)
-    exact = game.exact(best)
     for attack, confirmed in ((best, "CONFIRMED"), (linear, "INCONCLUSIVE")):
         result = rf.judge(
             statement(rf.Bound(), lambda mu: G(5.0), lambda mu, a=attack: (game, a)), at={"mu": 1.0}
@@ -139,7 +138,8 @@ def test_a_game_is_judged_by_its_exact_law() -> None:
         weak = statement(rf.Bound(), lambda mu: G(0.2), lambda mu, a=attack: (game, a))
         assert str(rf.judge(weak, at={"mu": 1.0}).verdict) == "REFUTED"
     assert "a stronger attacker may exist" in str(result)
-    same = statement(rf.Equality(), lambda mu: exact, lambda mu: (game, best))
+    exact = game.exact(linear)
+    same = statement(rf.Equality(), lambda mu: exact, lambda mu: (game, linear))
     assert str(rf.judge(same, at={"mu": 1.0}).verdict) == "CONFIRMED"
 
 
