@@ -57,7 +57,7 @@ def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds:.2f} s"
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.2g} s"
     minutes = round(seconds) // 60
     if minutes < 60:
         return f"{minutes} min {round(seconds) % 60} s"
