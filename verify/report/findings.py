@@ -86,6 +86,7 @@ def _stands(outcome: Outcome) -> bool:
 def standing(outcome: Outcome) -> str:
     """What is read of a statement that is not refuted as printed: its verdict, its words, the paper's, and where they stand."""
     statement = outcome.statement
+    assert isinstance(statement, Registered)
     lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
     if statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
@@ -99,7 +100,7 @@ def standing(outcome: Outcome) -> str:
     )
 
 
-def _around(statement: Statement) -> list[str]:
+def _around(statement: Registered) -> list[str]:
     """What of its quotation is not judged here, and what else its source says of it."""
     lines = []
     for words, reason in statement.not_judged.items():
