@@ -562,7 +562,10 @@ class LossSum(LossPlan):
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
             self._hold(band)
             result = _narrowed([band], ask, result)
-            for coarse in [b for b in near if b.step > band.step]:
+            close = refined_within(
+                band.spread
+            )  # a narrow band replaces no wide one, which other answers may rest on
+            for coarse in [b for b in near if b.step > band.step and abs(b.centre - mean) < close]:
                 rest = [b for b in self.bands if b is not coarse]
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.
                 if all(map(np.array_equal, _narrowed(rest, ask, known), result)):

@@ -242,3 +242,11 @@ def test_a_few_steps(noise: float, rate: float, steps: int, turned: bool, delta:
     least, most = curve.at_accuracy(1e-5).delta_bounds(middle)  # type: ignore[attr-defined]
     assert least * (1.0 - off) <= truth <= most * (1.0 + off)
     assert most <= least * (1.0 + 1.1e-5)
+
+
+def test_the_worse_direction_is_narrow_between_two_modes() -> None:
+    """The narrow band of the other direction, near a wide band that bounds this FPR, replaces it in no later answer."""
+    curve = mi.dpsgd(1.0 / 4.75, 4.2e-5, 1425)
+    assert isinstance(curve, mi.ComposedTradeOff)
+    low, high = curve.at_accuracy(1e-5).tpr_bounds(1.29e-3)
+    assert low <= high < 1.001 * low
