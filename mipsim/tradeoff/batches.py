@@ -33,7 +33,7 @@ def fixed_samples(
     group: int = 1,
     neighbours: str = "add_or_remove",
 ) -> AbstractTradeOff:
-    """The curve of Gaussian sums of samples of a fixed size, drawn with or without replacement; a group of records is removed or added.
+    """The curve of Gaussian sums of samples of a fixed size, with or without replacement; a group of records is removed or added.
 
     K places of a sample hold records of the group: a hypergeometric number, or with replacement a binomial number.
 
@@ -62,7 +62,7 @@ def fixed_samples(
         >>> ways = fixed_samples(1.0, 10, 100), mi.dpsgd(1.0, 0.1, sampling="fixed_size")
         >>> [round(curve.delta(1.0), 6) for curve in ways]
         [0.019648, 0.019648]
-        >>> round(fixed_samples(1.0, 10, 100, replacement=True).delta(1.0), 6)  # a record may be drawn twice
+        >>> round(fixed_samples(1.0, 10, 100, replacement=True).delta(1.0), 6)  # a record may be in it twice
         0.020917
     """
     s = number("noise_multiplier", noise_multiplier, *NOISES)
@@ -111,7 +111,7 @@ def truncated_poisson(
 
     Let M of the other records be in the sample, B = `largest`. If M < B, the target takes part by its coin, and moves the sum by at most 1 clipping norm. If M >= B,
     the batch without the target is a uniform set of B others, whatever M is; with it, it is in the batch with the probability p B / (M + 1),
-    independently of that set, in the place of an other: it moves the sum by at most 2. So an attacker who is told whether M < B sees the mixture of
+    independently of that set, in the place of an other: it moves the sum by at most 2. So an attacker who knows whether M < B sees the mixture of
     rate p and a shift by 1, or that of rate E[p B / (M + 1) | M >= B] and a shift by 2, and no less than without. The other end is that of others
     which are 0.
 
@@ -138,11 +138,11 @@ def truncated_poisson(
     size, n = whole("largest", largest, 1, 10**9), whole("data_size", data_size, 2, 10**9)
     count = whole("steps", steps, 1, MOST_STEPS)
     way = choice("neighbours", neighbours, NEIGHBOURS[:3])
-    beyond, kept, off = _truncated(n, p, size)
+    beyond, held, off = _truncated(n, p, size)
     full = MixtureTradeOff(GaussianTradeOff.of_noise(1.0, s), p)
-    cut = MixtureTradeOff(GaussianTradeOff.of_noise(2.0, s), min(kept * (1.0 + off), 1.0))
+    cut = MixtureTradeOff(GaussianTradeOff.of_noise(2.0, s), min(held * (1.0 + off), 1.0))
     most = stochastic_composition([full, cut], [1.0 - beyond, beyond], weights_off=off, points=1 << 13)
-    taken = ((1.0 - beyond) * p + beyond * kept) * (1.0 - 2.0 * off)
+    taken = ((1.0 - beyond) * p + beyond * held) * (1.0 - 2.0 * off)
     least = MixtureTradeOff(GaussianTradeOff.of_noise(1.0, s), taken)
     ends = (
         directed(compose(curve, copies=count, accuracy=1e-3, epsilon_accuracy=1e-2), way)

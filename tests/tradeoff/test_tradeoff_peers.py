@@ -98,7 +98,7 @@ def test_dp_accounting_on_its_events() -> None:
         more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
         assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
     with pytest.raises(ValueError, match="is the event RepeatAndSelectDpEvent, of no proven curve"):
-        mi.account(dp.RepeatAndSelectDpEvent(dp.GaussianDpEvent(1.0), 10, 1))
+        mi.account(dp.dp_event.RepeatAndSelectDpEvent(dp.GaussianDpEvent(1.0), 10, 1))
     with pytest.raises(
         ValueError, match="neighbours is 'replace' with the event SampledWithReplacementDpEvent"
     ):
