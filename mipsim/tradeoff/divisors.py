@@ -129,7 +129,7 @@ def of_batch(phases: Sequence[tuple[float, float, int]], data_size: int) -> Abst
     coordinates hold noise alone, whose norm shows b the better the more they are. But where nothing came, code may divide by 1: a test
     says "out" at sizes below 2. As a limit of such cases, no curve above it holds in every dimension.
 
-    Source: Dong, Roth and Su (2022), lemma 2.9 (post-processing) and theorem 3.2 (composition).
+    Source: Dong, Roth and Su (2022), "Gaussian differential privacy", on post-processing and composition.
     """
     others = whole("data_size", data_size, 2, 10**8) - 1
     ends = [

@@ -4,7 +4,7 @@ With P the world "in" and Q the world "out", D_a = log E_Q (dP / dQ)^a / (a - 1)
 in the order a, and is no larger for a curve that lies above another: a post-processing leads from that to this.
 
 Source: van Erven and Harremoes (2014), "Renyi divergence and Kullback-Leibler divergence", theorems 3, 9 and 28; Blackwell (1953), by
-Dong, Roth and Su (2022), theorem 2.10; Mironov (2017), "Renyi differential privacy", table II.
+Dong, Roth and Su (2022), "Gaussian differential privacy"; Mironov (2017), "Renyi differential privacy", for Gaussian and Laplace noise.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def best_of_runs(curve: AbstractTradeOff, delta: float, *, runs: float, shape: f
     Raises:
         ValueError: if an argument is outside its range.
 
-    Source: Papernot and Steinke (2022), "Hyperparameter tuning with Renyi differential privacy", theorem 2 (truncated negative binomial; at
-    infinite orders for a pure epsilon) and theorem 6 (Poisson); Canonne, Kamath and Steinke (2020), proposition 12, for epsilon.
+    Source: Papernot and Steinke (2022), "Hyperparameter tuning with Renyi differential privacy", theorem 2 (truncated negative binomial),
+    corollary 3 (a pure epsilon) and theorem 6 (Poisson); Canonne, Kamath and Steinke (2020), proposition 12 of version 4, for epsilon.
 
     Examples:
         >>> import mipsim as mi

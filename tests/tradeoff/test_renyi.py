@@ -57,6 +57,7 @@ ROWS: list[tuple[mi.AbstractTradeOff, Callable[[float], float]]] = [
     (HALF, by_quadrature(mixed(1.5, 0.05), OUT)),
     (HALF.inverse(), by_quadrature(OUT, mixed(1.5, 0.05))),
     (mi.dpsgd(2 / 1.5, 0.05, neighbours="replace", sampling="fixed_size"), hull(1.5, 0.05)),
+    (mi.dpsgd(2 / 0.3, 0.01, neighbours="replace", sampling="fixed_size"), hull(0.3, 0.01)),  # which bends beyond all orders
     (mi.ApproxDPTradeOff(1.0), atoms([E / (1 + E), 1 / (1 + E)], [1 / (1 + E), E / (1 + E)])),
 ]  # fmt: skip
 

@@ -69,6 +69,7 @@ def events() -> list[tuple[Any, str, float, Any]]:
         (dp.SelfComposedDpEvent(sampled, 60), "add_or_remove", 1e-3, None),
         (dp.PoissonSampledDpEvent(0.3, dp.LaplaceDpEvent(0.5)), "add_or_remove", 1e-3, None),
         (dp.ComposedDpEvent([sampled, dp.NoOpDpEvent(), dp.SelfComposedDpEvent(dp.GaussianDpEvent(9.0), 3)]), "add_or_remove", 2e-3, None),
+        (dp.SelfComposedDpEvent(dp.ComposedDpEvent([sampled, dp.SelfComposedDpEvent(dp.LaplaceDpEvent(9.0), 2)]), 4), "add_or_remove", 2e-3, None),
         (dp.ComposedDpEvent([dp.RandomizedResponseDpEvent(0.6, 5)] * 7), "replace", 1e-3, None),  # its PLDs compose a repeated response once (0.6.0)
         (dp.SelfComposedDpEvent(dp.dp_event.MixtureOfGaussiansDpEvent(1.5, [0.0, 1.0, 2.0], [0.81, 0.18, 0.01]), 20), "add_or_remove", 1e-3, None),
         (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", 1e-3, None),
