@@ -150,7 +150,7 @@ def outside(made: Additive, curve: AbstractTradeOff) -> list[str]:
     return result
 
 
-FEW = (0, 2, 3, 14, 16, 42)
+FEW = (0, 2, 3, 6, 14, 16, 42, 45, 68)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.evidence if k in FEW else pytest.mark.slow) for k in range(100)])  # fmt: skip
