@@ -25,7 +25,7 @@ def mixed(mu: float, p: float) -> np.ndarray:
 
 def total(*logs: np.ndarray, above: float = -math.inf) -> float:
     """The log of the integral of a sum, by Gauss and Legendre in cells of a quarter, at whose ends the kinks are."""
-    return float(logsumexp([log + np.log(0.125 * WEIGHTS) for log in logs], b=above < Z))
+    return float(np.asarray(logsumexp([log + np.log(0.125 * WEIGHTS) for log in logs], b=above < Z)))
 
 
 def by_quadrature(inside: np.ndarray, out: np.ndarray) -> Callable[[float], float]:
