@@ -2,6 +2,7 @@
 
 from mipsim.tradeoff.account import Account, AccountComparison, account
 from mipsim.tradeoff.accountant import Accountant
+from mipsim.tradeoff.allocation import random_allocation
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
@@ -13,7 +14,6 @@ from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
-from mipsim.tradeoff.epochs import random_allocation
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.integer_noise import discrete_gaussian, discrete_laplace, skellam

@@ -1,4 +1,4 @@
-"""Epochs in which each record takes part in several random steps of so many: blocks above, and a test by a sum of scores below."""
+"""Epochs in which each record takes part in random steps: in one by laws of sums, in several between blocks and a test by a sum of scores."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import math
 
 import numpy as np
 
+from mipsim._validation import number, whole
 from mipsim.sums.lattice import Circle, Measure, Power
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import convex_hull
-from mipsim.tradeoff.epochs import random_allocation
+from mipsim.tradeoff.epochs import SQUARABLE, one_of
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import MixedGaussian
 
+_NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
 _FAR = 38.0  # standard deviations of a step: what lies beyond has a mass below 1e-300
 _TAIL = 45.0  # what lies beyond a circle has at most e^-45
 _PLACES, _BLOCKS = 1 << 15, 1 << 12
@@ -25,7 +27,69 @@ _ODDS = 1.0, 1.0 / 4.0, 1.0 / 16.0  # times those of q: tests of rarer rates
 Masses = list[tuple[np.ndarray, int]]
 
 
-def several(sigma: float, steps: int, selected: int, epochs: int = 1) -> AbstractTradeOff:
+def random_allocation(
+    noise_multiplier: float, steps: int, selected: int = 1, epochs: int = 1
+) -> AbstractTradeOff:
+    """The curve of epochs of `steps` Gaussian releases; the target takes part in a single release of each, sampled uniformly, or in several.
+
+    The world "out", the null, is without the target. What is assumed: the step is sampled before the epoch, independently of all else;
+    a release is a *sum* of clipped contributions and N(0, s^2) noise (s in units of the clipping norm), or a function of it; a sum
+    divided by the number of records that happen to be in it is not. Steps may depend on all releases before, and every release is seen.
+
+    *It is dominated by, and may be, P = (1/t) sum_i N(e_i / s, I) against Q = N(0, I) in t dimensions.* Fix what the other records
+    do and the randomness that is shared. Given the releases before step i, the sum without the target is some a, and the target would
+    add some v of norm c <= 1. From the coordinate z_i make the release a + s (u (c z_i + (1 - c^2)^(1/2) g) + the part of a fresh
+    normal vector across u), with u = v / c and g a fresh normal number: it is N(a, s^2 I) where z_i is N(0, 1), and N(a + v, s^2 I) where
+    it is N(1/s, 1). So a single randomised function, whose steps use the releases before, makes the whole epoch from z, in both worlds. No
+    function makes worlds easier to tell apart. A mixture over what was fixed, known to the attacker or not, keeps the bound. It is
+    reached where all contributions but the target's are 0 and its own is a constant of norm 1.
+
+    The density ratio of P to Q at z is S = (Y_1 + ... + Y_t) / t, Y_i = e^(z_i / s - 1 / (2 s^2)): independent and of mean 1 under Q. The
+    deltas of the two directions are E_Q (S - e^epsilon)_+ and E_Q (1 - e^epsilon S)_+, convex functions of S. Hence a law that is larger
+    in the convex order reveals more. Sums of independent variables keep that order.
+
+    - *More*: each value is split between the two nodes of a grid around it, which keeps its mean.
+    - *Less*: all values in a cell of the grid become their mean.
+
+    Sums are made of two halves again and again; after each the values are rounded to new nodes, dense where either world has its mass.
+    All sums are of positive numbers, so that masses keep their relative accuracy far out. The mean of a cell is known to some
+    units in its last place only, which shifts the values in it by as much, some of them across its border; a small share of each cell
+    is therefore split between the *next* nodes, which outweighs it. See `mipsim.tradeoff.epochs` for these bounds.
+
+    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart. See `_several`.
+
+    Args:
+        noise_multiplier: s, in [1/30, 1e4].
+        steps: t, of an epoch, in [1, 1e6].
+        selected: in how many of them the target takes part, from 1 to t.
+        epochs: each with a fresh sample, >= 1.
+
+    Returns:
+        The curve between those of two finite laws. Its inverse has "in" as null.
+
+    Raises:
+        ValueError: if an argument is outside its range.
+
+    Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", and (2026), "Efficient privacy loss accounting
+    for subsampling and random allocation"; Chua et al. (2025), "Balls-and-bins sampling for DP-SGD".
+
+    Examples:
+        >>> [round(bound, 3) for bound in random_allocation(1.0, 10).epsilon_bounds(1e-5)]
+        [2.189, 2.189]
+        >>> [round(bound, 2) for bound in random_allocation(1.0, 100, selected=10).epsilon_bounds(1e-5)]
+        [5.78, 6.12]
+    """
+    count, times = whole("steps", steps, 1, _MOST_STEPS), whole("epochs", epochs, 1)
+    sigma = number("noise_multiplier", noise_multiplier, *(SQUARABLE if count == 1 else _NOISES))
+    chosen = whole("selected", selected, 1, count)
+    if chosen > 1:
+        return _several(sigma, count, chosen, times)
+    # A single epoch is hardly known better.
+    ends = {} if count == 1 else {"accuracy": 5e-4, "epsilon_accuracy": 2e-3}
+    return compose(one_of(sigma, count), copies=times, **ends)
+
+
+def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> AbstractTradeOff:
     """The curve of epochs in each of which the target takes part in `selected` of `steps` Gaussian releases, a uniform set; see `random_allocation`.
 
     By its argument the pair is N(0, I) against the mean over all sets S of N(e_S / s, I), e_S with a 1 for each step of S.
@@ -38,16 +102,13 @@ def several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstrac
 
     Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", for the blocks; the test is ours.
 
-    >>> [round(end, 2) for end in several(1.0, 3, 2).epsilon_bounds(0.01)]  # 2.9976 by quadrature
+    >>> [round(end, 2) for end in _several(1.0, 3, 2).epsilon_bounds(0.01)]  # 2.9976 by quadrature
     [2.98, 3.23]
     """
     if selected == steps:
         return GaussianTradeOff.of_squares([(GaussianTradeOff.of_noise(1.0, sigma), steps * epochs)])
     size, larger = divmod(steps, selected)
-    blocks = [
-        GaussianTradeOff.of_noise(1.0, sigma) if terms == 1 else random_allocation(sigma, terms)
-        for terms in (size, size + 1)
-    ]
+    blocks = [one_of(sigma, terms) for terms in (size, size + 1)]
     counts = [epochs * (selected - larger), epochs * larger]
     used = [(block, count) for block, count in zip(blocks, counts, strict=True) if count]
     more = compose(

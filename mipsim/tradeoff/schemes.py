@@ -99,7 +99,7 @@ def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractT
 
 
 def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
-    from mipsim.tradeoff.epochs import random_allocation
+    from mipsim.tradeoff.allocation import random_allocation
 
     assert not replace
     return random_allocation(noise, steps, epochs=epochs)

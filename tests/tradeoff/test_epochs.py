@@ -10,8 +10,8 @@ from scipy.special import ndtr
 import mipsim as mi
 from mipsim._powers import repeated
 from mipsim.tradeoff import epochs
-from mipsim.tradeoff.allocation import additive_test
-from mipsim.tradeoff.epochs import random_allocation, shuffled
+from mipsim.tradeoff.allocation import additive_test, random_allocation
+from mipsim.tradeoff.epochs import shuffled
 from verify.field.statements.allocation import epsilon_of_two, two_of_three
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)

@@ -13,7 +13,7 @@ import mipsim as mi
 from mipsim.referee import Bound, Choice, Control, Number, Ordering, Point, Quote, Real, Replication, Whole
 from mipsim.referee.replication import near
 from mipsim.tradeoff import AbstractTradeOff
-from mipsim.tradeoff.epochs import random_allocation
+from mipsim.tradeoff.allocation import random_allocation
 from verify.statement import Statement
 
 
