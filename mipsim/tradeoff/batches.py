@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from mipsim._validation import choice, number, whole
+from mipsim._validation import choice, flag, number, whole
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
@@ -67,17 +67,17 @@ def fixed_samples(
     """
     s = number("noise_multiplier", noise_multiplier, *NOISES)
     together, count = whole("group", group, 1, 1000), whole("steps", steps, 1, MOST_STEPS)
-    way = choice("neighbours", neighbours, NEIGHBOURS)
+    way, again = choice("neighbours", neighbours, NEIGHBOURS), flag("replacement", replacement)
     if way == "replace":
         raise ValueError(
             "neighbours is 'replace'; of fixed_samples proven are remove, add, add_or_remove, and a single record without replacement by dpsgd"
         )
     size, n = whole("sample_size", sample_size, 1, 10**5), whole("data_size", data_size, 1, 10**12)
-    if n < (least := together + (1 if replacement else size)):
+    if n < (least := together + (1 if again else size)):
         raise ValueError(
             f"data_size is {n}; samples of {size} without the group of {together} need at least {least} records"
         )
-    shares, rest = _members(size, n, together, replacement)
+    shares, rest = _members(size, n, together, again)
     parts = GaussianMixtureTradeOff([2.0 * k for k in range(len(shares))], shares, noise=s)
     beyond = [ApproxDPTradeOff(0.0, rest)] if rest else []
     return directed(compose(parts.simplest(), *beyond, copies=count), way)
