@@ -79,7 +79,9 @@ def _gamma(mean: float, eta: float) -> float:
     >>> round(_gamma(20.0, 1.0), 9), _mean(_gamma(20.0, 0.0), 0.0) >= 20.0
     (0.05, True)
     """
-    low, high = -800.0, -1e-12  # of log gamma
+    low, high = -700.0, -1e-12  # of log gamma
+    if _mean(math.exp(low), eta) < mean:
+        raise ValueError(f"shape is {eta:g} with runs {mean:g}; so many need a larger shape")
     for _ in range(200):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if _mean(math.exp(middle), eta) < mean else (middle, high)
