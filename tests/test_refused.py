@@ -703,7 +703,7 @@ def check(call: Callable[[], object], words: str) -> None:
     text = str(caught.value)
     assert words in text or re.search(words, text)
     assert "\n" not in text
-    assert len(text) < 250
+    assert len(text) < 320
 
 
 @pytest.mark.parametrize(("call", "words"), CALLS, ids=[words[:40] for _, words in CALLS])

@@ -58,7 +58,18 @@ NO_NUMBER = [
     decimal.Decimal("0.1"),
     *EVERYWHERE,
 ]
-MAY_BE_TRUE = ("member", "scores", "out_scores", "in_scores", "records", "target", "y", "x", "n")
+MAY_BE_TRUE = (
+    "member",
+    "replacement",
+    "scores",
+    "out_scores",
+    "in_scores",
+    "records",
+    "target",
+    "y",
+    "x",
+    "n",
+)
 
 
 def no_numbers(right: Any) -> list[Any]:

@@ -19,6 +19,7 @@ _RARE = -680.0  # the log of a rate, below which no law knows more than that it 
 _RELATIVE = 0.01  # a larger relative error is of no use
 _ROUNDING = 2.0**-48  # of a share
 _SMALL = math.log(0.25)  # a rate
+_LEAST = math.log(5e-324)  # a rate
 _NARROW = 0.0099  # bounds of the logarithm of a rate so far apart serve
 _MISSED = 1e-9  # of a rate: a search that ends is far nearer
 
@@ -86,7 +87,8 @@ class ExactTradeOff(AbstractTradeOff):
         if self.tails is None or self._knows_tails:
             return bounds
         rest = log_complement(log_fpr)
-        known, law = np.isfinite(log_fpr) & (log_fpr < 0.0), self
+        # Searches read smooth curves at FPRs below float64's least, where nearer tails take most of the time and tell nothing.
+        known, law = (log_fpr > (_LEAST if self._is_smooth() else -np.inf)) & (log_fpr < 0.0), self
         while True:
             with np.errstate(invalid="ignore"):
                 wide = (log_fpr < _SMALL) & ~(bounds.log_tpr_high - bounds.log_tpr_low < _NARROW)
