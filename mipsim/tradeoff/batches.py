@@ -11,8 +11,8 @@ from mipsim._validation import choice, flag, number, whole
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import MOST_STEPS, compose
+from mipsim.tradeoff.divisors import binomial_near
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
@@ -153,13 +153,8 @@ def truncated_poisson(
 
 def _truncated(n: int, p: float, size: int) -> tuple[float, float, float]:
     """P(M >= B) of M others of n - 1 at the rate p, E[p B / (M + 1) | M >= B], and a bound of the relative errors."""
-    spread = 45.0 * np.sqrt(n * p * (1.0 - p)) + 700.0
-    m = np.arange(max(0, int(n * p - spread)), min(n - 1, int(n * p + spread)) + 1)
-    middle = int(np.searchsorted(m, n * p))
-    rise = (n - 1.0 - m[:-1]) / (m[1:]) * (p / (1.0 - p))
-    mass = np.concatenate([np.cumprod(1.0 / rise[:middle][::-1])[::-1], [1.0], np.cumprod(rise[middle:])])
-    off = 16.0 * EPS * m.size
+    m, mass, off = binomial_near(n - 1, p, 45.0 * np.sqrt(n * p * (1.0 - p)) + 700.0)
     above = mass[m >= size]
     if not above.size or not (total := float(above.sum())):
         return 0.0, 0.0, off
-    return total / float(mass.sum()), p * size * float((above / (m[m >= size] + 1.0)).sum()) / total, off
+    return min(total, 1.0), p * size * float((above / (m[m >= size] + 1.0)).sum()) / total, off

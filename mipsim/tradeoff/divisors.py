@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, ndtr, xlog1py, xlogy
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, ndtr
 
 from mipsim._validation import whole
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
@@ -142,25 +142,28 @@ def of_batch(phases: Sequence[tuple[float, float, int]], data_size: int) -> Abst
     return BoundedTradeOff(*(compose(*curves, copies=copies) for curves in zip(*ends, strict=True)))
 
 
-def _log_binomial(sizes: np.ndarray, n: int, q: float) -> np.ndarray:
-    """Log of the probability of each size; -inf outside 0 to n."""
-    k = np.clip(sizes, 0.0, n)
-    log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) + xlogy(k, q) + xlog1py(n - k, -q)
-    return np.where(k == sizes, log, -np.inf)
+def binomial_near(n: int, p: float, spread: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """Numbers near n p, how likely each is, and a bound of the relative errors; what is farther off must have no weight.
+    >>> numbers, masses, off = binomial_near(4, 0.5, 9.0)
+    >>> numbers.tolist(), masses.tolist(), off < 1e-13
+    ([0, 1, 2, 3, 4], [0.0625, 0.25, 0.375, 0.25, 0.0625], True)
+    """
+    m = np.arange(max(0, int(n * p - spread)), min(n, int(n * p + spread)) + 1)
+    middle = min(int(np.searchsorted(m, n * p)), m.size - 1)
+    rise = (n - m[:-1]) / m[1:] * (p / (1.0 - p))
+    mass = np.concatenate([np.cumprod(1.0 / rise[:middle][::-1])[::-1], [1.0], np.cumprod(rise[middle:])])
+    return m, mass / mass.sum(), 8.0 * EPS * m.size
 
 
 def _steps(shift: float, q: float, others: int) -> tuple[SampledTradeOff, SampledTradeOff]:
     """Polygons that reveal more than a step, and less: through and between its own tests, each rate rounded to that side."""
-    mean, spread = q * others, _SPREAD * math.sqrt(q * (1.0 - q) * others) + _SPREAD**2
-    sizes = np.arange(
-        max(0, math.floor(mean - spread)), min(others, math.ceil(mean + spread)) + 2, dtype=float
-    )
-    out, moved = _log_binomial(sizes, others, q), _log_binomial(sizes - 1.0, others, q)
+    m, mass, off = binomial_near(others, q, _SPREAD * math.sqrt(q * (1.0 - q) * others) + _SPREAD**2)
+    sizes = np.append(m, m[-1] + 1).astype(float)
+    out, moved = np.append(mass, 0.0), np.append(0.0, mass)
     lost = 1e-38  # mass of the sizes that are left out
     with np.errstate(divide="ignore"):  # -inf where no target can be in the batch, inf where it must
         shown = np.log(sizes) - np.log(others + 1.0 - sizes) + math.log1p(-q) - math.log(q)
-    # Of the masses, whose logarithms are differences of such.
-    slack = _SLACK + 16.0 * EPS * float(gammaln(others + 1.0))
+    slack = _SLACK + off
     finite = shown[np.isfinite(shown)]
     reach = 0.5 * shift**2 + 38.0 * shift + np.abs(finite).max()
     thresholds = np.unique(
@@ -171,7 +174,7 @@ def _steps(shift: float, q: float, others: int) -> tuple[SampledTradeOff, Sample
         # Where the loss of a target that is in the sample passes it.
         z = (part[:, None] - shown) / shift + 0.5 * shift
         fpr, tnr, caught, missed = (
-            np.exp(mass) * ndtr(sign * (z - by))
+            mass * ndtr(sign * (z - by))
             for mass, by, sign in (
                 (out, 0.0, -1.0),
                 (out, 0.0, 1.0),
@@ -198,7 +201,7 @@ def _steps(shift: float, q: float, others: int) -> tuple[SampledTradeOff, Sample
             tpr_less * fewer,
         ),
     ]
-    sure = q * float(np.exp(moved[np.isposinf(shown) & ~few]).sum()) * fewer
+    sure = q * float(moved[np.isposinf(shown) & ~few].sum()) * fewer
     polygons = [
         SampledTradeOff.from_points(
             *(
