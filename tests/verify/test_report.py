@@ -13,7 +13,7 @@ import pytest
 
 from mipsim.referee.defect import correction_of
 from verify.judge import Setting, judge
-from verify.report.findings import command_of, findings
+from verify.report.findings import command_of, findings, standing
 from verify.report.folder import ReportFolder
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -95,6 +95,13 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     ):
         assert message in text
     assert text.count("###") == 1  # what stands is no finding
+
+
+def test_a_correction_is_no_statement_of_the_paper(written):
+    texts = {item.statement.name: standing(item) for item in written[1]}
+    ours = {name for name, text in texts.items() if "No statement of the paper: a correction" in text}
+    assert ours == {item.statement.name for item in written[1] if item.statement.corrects}
+    assert "    Because" in texts["azize-false-corrected"]
 
 
 @pytest.mark.system

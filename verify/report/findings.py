@@ -11,14 +11,14 @@ from typing import Any
 
 from mipsim._printed import ceiling, floor, shown
 from mipsim._words import visible
-from mipsim.referee.defect import correction_of, diagnose
+from mipsim.referee.defect import Defect, correction_of, diagnose
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.plain import plain
-from mipsim.referee.reporting.wording import claimed_and_true, paragraphs, parameters
+from mipsim.referee.reporting.wording import claimed_and_true, formula_is_quoted, paragraphs, parameters
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Quote, Statement
-from verify.register import group_of
+from verify.register import REGISTER, group_of
 from verify.statement import Statement as Registered
 from verify.statement import at_hand
 
@@ -88,16 +88,36 @@ def standing(outcome: Outcome) -> str:
     statement = outcome.statement
     assert isinstance(statement, Registered)
     lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
-    if statement.quote is not None:
+    lines += _formula(statement)
+    if statement.corrects:
+        lines += _ours(statement)
+    elif statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
-    return "\n".join(
-        [
-            *lines,
-            *_around(statement),
-            f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(),
-            "",
-        ]
-    )
+    lines += [*([] if statement.corrects else _around(statement)), f"Judged: {outcome.how}.", ""]
+    lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
+    if statement.derivation.strip():
+        lines += ["Why it holds:", "", *_proof(statement.derivation), ""]
+    return "\n".join(lines)
+
+
+def _ours(statement: Registered) -> list[str]:
+    """Whose a correction, or a step of a correction, is, and where the paper's sentence is judged; the quotation, where it has one of its own."""
+    printed, judged_in = REGISTER.get(statement.corrects), f"judged in `{statement.corrects}`"
+    main = correction_of(printed, tuple(REGISTER.values())) if printed else None
+    step = main is not None and main.name != statement.name
+    what = f"a step of `{main.name}`" if main and step else "a correction"
+    if statement.quote is None or printed is None or statement.quote == printed.quote:
+        whose = "source" if statement.name.startswith("field-") else "paper"
+        return [f"No statement of the {whose}: {what}; the {whose}'s sentence is {judged_in}.", ""]
+    place = f"From the paper, beside the sentence that is {judged_in} ({what}):"
+    return [place, "", _quoted(statement.quote), ""]
+
+
+def _formula(statement: Statement) -> list[str]:
+    if not statement.formula:
+        return []
+    ours = statement.quote is not None and not formula_is_quoted(statement)
+    return [*(["As formalised here:", ""] if ours else []), _line(f"$${statement.formula}$$"), ""]
 
 
 def _around(statement: Registered) -> list[str]:
@@ -106,7 +126,11 @@ def _around(statement: Registered) -> list[str]:
     for words, reason in statement.not_judged.items():
         lines += [f'Of this, not judged here: "{_line(words)}" ({_line(reason)}).', ""]
     for quote in statement.restricted_by:
-        lines += ["Elsewhere in the same source:", "", _quoted(quote), ""]
+        # A place that has a year names a source of its own.
+        where = (
+            "In another source" if re.search(r"\(\d{4}\)", quote.place) else "Elsewhere in the same source"
+        )
+        lines += [f"{where}:", "", _quoted(quote), ""]
     return lines
 
 
@@ -125,8 +149,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
     else:
         lines += [f"As judged: {_line(statement.says)}", ""]
-    if statement.formula:
-        lines += [_line(f"$${statement.formula}$$"), ""]
+    lines += _formula(statement)
     lines += [*([_line(statement.fails), ""] if statement.fails else []), *first[1]]
     if twin is not None:
         lines += [f"**Corrected** (`{twin.name}`, {verdict}): {_line(twin.says)}", ""]
@@ -134,7 +157,9 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     elif statement.instead:
         lines += [f"**What holds**: {_line(statement.instead)}.", ""]
     own = f" At the source's own settings: {outcome.own_settings}." if outcome.own_settings else ""
-    lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}. {_line(reason)}.{own}", ""]
+    # What was not at hand may state it.
+    there = " in the text at hand" if defect is Defect.CONDITION and at_hand(statement.name) else ""
+    lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}{there}. {_line(reason)}.{own}", ""]
     lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
     judged += _around(statement)

@@ -319,6 +319,7 @@ def environment() -> Environment:
             "claimed_and_true",
             "count",
             "duration",
+            "formula_is_quoted",
             "interval",
             "paragraphs",
             "point_anchor",

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,10 @@ from mipsim._printed import ceiling, floor
 from mipsim.referee.gap_words import three_digits
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
+from mipsim.referee.statement import Statement
 
+GREEK = ("alpha", "beta", "delta", "epsilon", "eta", "gamma", "lambda", "mu", "rho", "sigma", "tau", "theta")
+"""Symbols that are written as words."""
 LISTED = 5
 """Entries of a list that is written in full."""
 _STEP = re.compile(r"(?<=[.:;]) +(?=\((?:[ivx]{1,4}|[A-Z]|[0-9]{1,2})\) )")
@@ -71,9 +75,29 @@ def claimed_and_true(point: PointResult) -> str:
         return ""
     what, stated, true, ends = second.for_readers()
     size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
-    # A symbol stays as it is written: n is not N.
-    begin = what[:1].upper() if re.match("[a-z]{2,}(?![a-z0-9(])", what) else what[:1]
+    # A symbol stays as it is written: n is not N, and delta not Delta.
+    word = re.match("[a-z]{2,}(?![a-z0-9(])", what)
+    begin = what[:1].upper() if word and word[0] not in GREEK else what[:1]
     return f"{begin}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
+
+
+def formula_is_quoted(statement: Statement) -> bool:
+    """Whether all letters, numbers and relations of a statement's formula stand in its quotation: else a report says that the formula is its own."""
+    quote = "" if statement.quote is None else statement.quote.text
+    return _signs(statement.formula) <= _signs(quote)
+
+
+def _signs(text: str) -> set[str]:
+    r"""The words, numbers and relations of a formula, in LaTeX or as a quotation writes it.
+    >>> _signs(r"\frac{\varepsilon}{2} \le \mu") == _signs("epsilon/2 <= μ") == {"epsilon", "2", "<=", "mu"}
+    True
+    """
+    text = re.sub(r"\\(?:left|right|frac|quad|text|mathrm|mathbb|mathcal|operatorname)(?![a-z])", " ", text)
+    text = re.sub(
+        r"\\leq?(?![a-z])", "<=", re.sub(r"\\geq?(?![a-z])", ">=", text.replace("varepsilon", "epsilon"))
+    )
+    text = re.sub(r"[α-ωΑ-Ω]", lambda match: f" {unicodedata.name(match[0]).split()[-1]} ", text)
+    return set(re.findall(r"[a-z]+|\d+|[<>=]+", text.lower().replace("≤", "<=").replace("≥", ">=")))
 
 
 def parameters(values: Mapping[str, Any]) -> str:

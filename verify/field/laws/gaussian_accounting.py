@@ -33,7 +33,7 @@ def log_delta(epsilon: float, mu: float) -> Number:
 
 
 def calibrated_by_quadrature(epsilon: float, log10_delta: float) -> Replication:
-    """Delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
+    """The delta as the integral of what the density of N(mu, 1) has above e^epsilon times that of N(0, 1)."""
     mu = epsilon / np.sqrt(2.0 * (math.log(1.25) - log10_delta * math.log(10.0)))
     start = epsilon / mu + mu / 2.0  # there the log ratio mu x - mu^2/2 is epsilon
     result = scipy.integrate.quad(
@@ -106,7 +106,7 @@ def sampling_claim(epsilon: float, sigma: float, rate: float) -> Number:
 
 
 def by_densities(epsilon: float, sigma: float, rate: float, neighbours: str) -> Replication:
-    """Delta as the integral of what either density has above the other, on a grid."""
+    """The delta as the integral of what either density has above the other, on a grid."""
     slope = 1.0 + rate * math.expm1(epsilon)
     x = np.linspace(-1.0 - 12.0 * sigma, 1.0 + 12.0 * sigma, 400_001)
     null, there, other = (
@@ -150,7 +150,7 @@ def composed_epsilon(sigma: float, rate: float, steps: int, log10_delta: float) 
 
 
 def by_transform(sigma: float, nu: float, steps: int, log10_delta: float) -> Replication:
-    """Delta at the claimed epsilon: the losses of a single step rounded to a grid, their law to the power `steps` by a Fourier transform."""
+    """The delta at the claimed epsilon: the losses of a single step rounded to a grid, their law to the power `steps` by a Fourier transform."""
     mu, width, size = nu * math.sqrt(math.expm1(1.0 / sigma**2)), min(2e-4, 0.2 / steps), 1 << 21
     delta = lambda e: ndtr(mu / 2 - e / mu) - math.exp(e + log_ndtr(-mu / 2 - e / mu))  # noqa: E731
     epsilon = scipy.optimize.brentq(lambda e: delta(e) - 10.0**log10_delta, 0.0, mu**2 / 2 + 40 * mu)

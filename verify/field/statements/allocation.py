@@ -23,7 +23,7 @@ def log10_delta(curve: AbstractTradeOff, epsilon: float) -> Number:
 
 
 def two_steps_by_draws(sigma: float, steps: int, epsilon: float) -> Replication:
-    """Delta of random allocation by draws of the world with the record: its mean of (1 - e^epsilon / ratio)_+."""
+    """The delta of random allocation by draws of the world with the record: its mean of (1 - e^epsilon / ratio)_+."""
     rng, games = np.random.default_rng(4), 4_000_000 // steps
     x = sigma * rng.standard_normal((games, steps))
     x[np.arange(games), rng.integers(0, steps, games)] += 1.0
@@ -101,7 +101,7 @@ def _excess(a: np.ndarray, b: np.ndarray, sigma: float, k: float, added: bool) -
 
 
 def two_of_three(sigma: float, epsilon: float) -> Number:
-    """Delta at an epsilon of 2 of 3 random steps, the worse of adding and removing the record, between two sums over cells.
+    """The delta at an epsilon of 2 of 3 random steps, the worse of adding and removing the record, between two sums over cells.
 
     Given the other output the excess is the largest of functions that are linear in the ratio a of an output, so that it is convex in a: in a
     cell its mean is at least its value at the mean of a (Jensen), and at most on the chord between its ends. What lies beyond the cells
@@ -163,7 +163,7 @@ def _worse(curve: AbstractTradeOff, delta: float, route: str) -> Number:
 
 
 def allocation_by_draws(sigma: float, log10_delta: float) -> Replication:
-    """Delta of 2 of 3 steps at the blocks' epsilon, by draws of the world with the record."""
+    """The delta of 2 of 3 steps at the blocks' epsilon, by draws of the world with the record."""
     rng, games = np.random.default_rng(5), 2_000_000
 
     def ratios(absent: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ def repeated(epsilon: float, count: int, log10_delta: float) -> Number:
 
 
 def repeated_coins(epsilon: float, count: int, log10_delta: float) -> Replication:
-    """Delta at the accountant's epsilon, over the number of heads."""
+    """The delta at the accountant's epsilon, over the number of heads."""
     claimed, heads = counted_once(epsilon, log10_delta), np.arange(count + 1)
     chance = 1.0 / (1.0 + math.exp(-epsilon / 2.0))
     inside, out = (
@@ -295,7 +295,7 @@ def scores_of(candidates: int, gap: float, draw: int) -> tuple[np.ndarray, np.nd
 
 
 def flipped_delta(epsilon: float, candidates: int, gap: float, draw: int, share: float) -> Number:
-    """Delta at share x epsilon, the worse of both directions."""
+    """The delta at share x epsilon, the worse of both directions."""
     first, second = (permute_and_flip(item, epsilon) for item in scores_of(candidates, gap, draw))
     k = math.exp(share * epsilon)
     value = max(float(np.maximum(a - k * b, 0.0).sum()) for a, b in ((first, second), (second, first)))
