@@ -113,7 +113,10 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
             and correction.kind.bound <= isinstance(statement.kind, Bound)
         ):
             return Diagnosis(Defect.CONDITION, f"It holds as {correction.kind.grows} grows")
-    return Diagnosis(Defect.FORMULA, "No reading and no condition that was tried restores it in general")
+    return Diagnosis(
+        Defect.FORMULA,
+        "No reading and no condition that was tried restores it in general; special cases may stand",
+    )
 
 
 def defect_of(outcome: Outcome, correction: Statement | None = None) -> Defect | None:

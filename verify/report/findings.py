@@ -158,7 +158,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         lines += [f"**What holds**: {_line(statement.instead)}.", ""]
     own = f" At the source's own settings: {outcome.own_settings}." if outcome.own_settings else ""
     # What was not at hand may state it.
-    there = " in the text at hand" if defect is Defect.CONDITION and at_hand(statement.name) else ""
+    there = " (in the text at hand)" if defect is Defect.CONDITION and at_hand(statement.name) else ""
     lines += [f"{defect.meaning[:1].upper()}{defect.meaning[1:]}{there}. {_line(reason)}.{own}", ""]
     lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     judged = [f"As judged: {_line(statement.says)}", ""] if statement.quote is not None else []
@@ -173,7 +173,9 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         wrong, right = statement.slip
         judged += ["The slip, and the place that has it right:", "", _quoted(wrong), "", _quoted(right), ""]
     if outcome.spread[1]:
-        judged += [f"It {outcome.where_broken} of its domain.", ""]
+        # A listed point alone may show it: its parameters have been chosen to.
+        listed = "; the counterexamples are listed points" if outcome.spread[0] == outcome.spread[1] else ""
+        judged += [f"It {outcome.where_broken} of its domain{listed}.", ""]
     if statement.meanings:
         text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
         judged += [f"Parameters. {text}.", ""]

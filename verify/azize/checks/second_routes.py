@@ -107,12 +107,12 @@ def _fractions(digits: np.ndarray) -> np.ndarray:
 
 
 def by_release(n: int, distance: float) -> Replication:
-    """Release the mean of two neighbouring data sets, sampled with NumPy, and compare."""
-    rows = np.random.default_rng(20).random((n, 1))
-    other = rows.copy()
-    other[0] += distance
+    """Release the mean of two neighbouring data sets of zeros and ones, sampled with NumPy, and compare; in the other a 0 is `distance`."""
+    rows = (np.random.default_rng(20).random((n, 1)) < 0.5).astype(float)
+    rows[0], other = 0.0, rows.copy()
+    other[0] = distance
     seen = float(rows.mean() != other.mean())
-    how = f"NumPy, means of two data sets that differ in a single row, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
+    how = f"NumPy, means of two data sets of zeros and ones, but for a 0 that is {distance:g} in the other, seed 20: {rows.mean():.12f} and {other.mean():.12f}, without noise"
     return Replication(
         *near(seen), what="advantage of comparing the output with the mean of a data set", how=how, size=n
     )

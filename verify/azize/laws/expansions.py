@@ -74,11 +74,12 @@ def by_densities(data: str, shape: int, t: float, x: float, rho: float = 1.0) ->
         exact = np.log(1.0 - rho + rho * (n / (n - 1)) ** 0.5 * np.exp(exact))
         middle = rho * (middle + 0.5 / n + (1.0 - rho) / 8.0 * (x**2 - inside**2) ** 2)
     value = float(exact - middle) * n / rho
+    sizes = "" if rho == 1.0 else f" at k = {n:,} sampled rows of n = {n / rho:,.0f} records"
     return Replication(
         value,
         value - 1e-3,
         value + 1e-3,
-        "n times the error, which is to vanish as n grows,",
+        f"n times the error, which is to vanish as n grows,{sizes}",
         f"SciPy's densities of the sums of {n:,} rows",
         size=n,
     )

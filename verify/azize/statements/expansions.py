@@ -72,9 +72,9 @@ C8 = Statement(
     ],
     control=rf.Control(_POINTS[-1], truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
     quote=rf.Quote(
-        "We show that log(d_{n-1,j}(d_{n,j}^in)/d_{n,j}(d_{n,j}^out)) = (1/2) ((d_{n,j}^out)^2 - (d_{n,j}^in)^2) + lam_3 (mu_j - z_j*)/(n s_j) R_{n,j} + "
-        "o_p(1/n) where d_{n,j}^out = (sqrt(n)/s_j) (muhat_{n,j} - mu_j), d_{n,j}^in = (n/(sqrt(n - 1) s_j)) (muhat_{n,j} - mu_j + (1/n) (mu_j - z_j*)), "
-        "and R_{n,j} = (d_{n,j}^out)^2 + d_{n,j}^out d_{n,j}^in + (d_{n,j}^in)^2 - 3.",
+        "We show that log(d_{n-1,j}(delta_{n,j}^in)/d_{n,j}(delta_{n,j}^out)) = (1/2) ((delta_{n,j}^out)^2 - (delta_{n,j}^in)^2) + lam_3 (mu_j - z_j*)/(n s_j) R_{n,j} + "
+        "o_p(1/n) where delta_{n,j}^out = (sqrt(n)/s_j) (muhat_{n,j} - mu_j), delta_{n,j}^in = (n/(sqrt(n - 1) s_j)) (muhat_{n,j} - mu_j + (1/n) (mu_j - z_j*)), "
+        "and R_{n,j} = (delta_{n,j}^out)^2 + delta_{n,j}^out delta_{n,j}^in + (delta_{n,j}^in)^2 - 3.",
         "lemma C.8, appendix C.3",
     ),
     second_route=by_densities,
@@ -106,7 +106,7 @@ C11 = Statement(
         "With k = rho n rows log((1 - rho) + rho sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)) = W + o_p(1/n), W = (rho/2)(delta_out^2 - delta_in^2) + rho "
         "(lambda_3 (mu - z)/(k sigma)) R_k + rho/(2k) + (rho (1 - rho)/8)(delta_out^2 - delta_in^2)^2:"
     ),
-    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, so that the remainder is of order 1/n itself. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
+    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, which equation 16 leaves out in $h_1$, so that the remainder is of order 1/n itself. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=C8.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},
@@ -120,9 +120,9 @@ C11 = Statement(
     ],
     control=rf.Control(_POINTS[-1] | {"rho": 0.5}, truth=lambda factor, **at: expansion_error(share=1.0, factor=factor, **at)),
     quote=rf.Quote(
-        "We show that log((1 - rho) + rho sqrt(k_n/(k_n - 1)) d_{k_n-1,j}(d_{k_n,j}^in)/d_{k_n,j}(d_{k_n,j}^out)) = W_{n,j} + o_p(1/n) where W_{n,j} = "
-        "(rho/2) (d_{k_n,j}^out)^2 - (rho/2) (d_{k_n,j}^in)^2 + rho lam_3 (mu_j - z_j*)/(k_n s_j) R_{k_n,j} + rho/(2 k_n) + (rho (1 - rho)/8) "
-        "((d_{k_n,j}^out)^2 - (d_{k_n,j}^in)^2)^2",
+        "We show that log((1 - rho) + rho sqrt(k_n/(k_n - 1)) d_{k_n-1,j}(delta_{k_n,j}^in)/d_{k_n,j}(delta_{k_n,j}^out)) = W_{n,j} + o_p(1/n) where W_{n,j} = "
+        "(rho/2) (delta_{k_n,j}^out)^2 - (rho/2) (delta_{k_n,j}^in)^2 + rho lam_3 (mu_j - z_j*)/(k_n s_j) R_{k_n,j} + rho/(2 k_n) + (rho (1 - rho)/8) "
+        "((delta_{k_n,j}^out)^2 - (delta_{k_n,j}^in)^2)^2",
         "lemma C.11, appendix C.5",
     ),
     second_route=by_densities,

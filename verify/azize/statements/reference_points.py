@@ -134,7 +134,8 @@ CORRECTED = Statement(
 
 DISTANCE = Statement(
     name="azize-reference-points-distance", formula=r"D_i = 0.56 \, \frac{\sum_j |w_j|^3 E|Z_j - \mu_j|^3}{(w^T \Sigma w)^{3/2} \sqrt{n - i}}, \quad i = 0, 1",
-    says="With a single fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: D_i and conditions as in azize-reference-points-corrected.",
+    says="With a single fixed reference set, the score's distribution functions are within D_0 (out) and D_1 (in) of normal ones at every n >= 2: "
+    "D_i = 0.56 sum_j |w_j|^3 E|Z_j - mu_j|^3 / ((w'Sigma w)^(3/2) sqrt(n - i)), a bound of Berry and Esseen. Conditions as in azize-reference-points-corrected.",
     source="Azize & Basu, appendix E.1, figure 6",
     kind=rf.Bound(unit="distance of distribution functions"),
     domain={

@@ -28,8 +28,8 @@ CLASSICAL_GAUSSIAN = Statement(
     points=[
         Point({"epsilon": 1.0, "log10_delta": -5.0}, "epsilon 1"),
         Point({"epsilon": 8.3, "log10_delta": -5.0}, "epsilon 8.3"),
-        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5"),
-        Point({"epsilon": 10.0, "log10_delta": -5.0}, "epsilon 10", setting="lead"),
+        Point({"epsilon": 8.5, "log10_delta": -5.0}, "epsilon 8.5", setting="lead"),
+        Point({"epsilon": 10.0, "log10_delta": -5.0}, "epsilon 10"),
         # From hunts.
         {"epsilon": 50.0, "log10_delta": -1.0},
     ],
@@ -38,7 +38,7 @@ CLASSICAL_GAUSSIAN = Statement(
         "Although both classical Gaussian mechanisms [1, 2] assume 0 < epsilon <= 1, our review finds that many studies in the literature have "
         "used the classical Gaussian mechanisms under values of epsilon and delta where the added noise amounts of [1, 2] do not achieve "
         "(epsilon, delta)-DP.",
-        "Zhao et al. (2019), arXiv 1911.12060, abstract; [2] is Dwork and Roth",
+        "Zhao et al. (2019), arXiv 1911.12060, abstract as deepai.com has it, which names no version; [2] is Dwork and Roth",
         reported=True,
     ),
     second_route=calibrated_by_quadrature,

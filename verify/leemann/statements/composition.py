@@ -77,7 +77,7 @@ LEMMA_5_1 = Statement(
     name="leemann-lemma-5.1", formula=r"\mu = \sqrt{2} \, c \sqrt{e^{s^2} \Phi(3 s / 2) + 3 \Phi(-s / 2) - 2}, \quad s = \mu_{\mathrm{step}}, \quad c = \lim \frac{n}{N} \sqrt{t}",
     says="If (n/N) sqrt(t) -> c and a step is mu_step-GMIP, noisy SGD is in the limit mu-GMIP with mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) "
     "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
-    fails="For runs of their own, all steps of each at a single rate, and a step's curve that holds for every target, it stands. Within an endless run the squared sampling rates sum without bound, so that no finite mu holds; and in runs of their own, a step's curve that is averaged over targets hides those that leak in every step.",
+    fails="For runs of their own, all steps of each at a single rate, and a step's curve that holds for every target, it stands. Within an endless run the squared sampling rates sum without bound, so that no finite mu holds (a rate c/sqrt(i) above 1 is taken as 1, which the paper does not say; at c = 1 that is the first batch alone); and in runs of their own, a step's curve that is averaged over targets hides those that leak in every step. Appendix D.3, to which the section refers, was not at hand.",
     instead=r"a run for each t, all of its steps at the same rate, and each target's own curve above $g_\mu$",
     kind=rf.Limit("steps", bound=True, sizes=run_sizes, ceiling=endless_at_least),
     domain={
@@ -102,6 +102,7 @@ LEMMA_5_1 = Statement(
     points=[
         *_RUNS,
         *rf.grid(_EXPOSED, share=(0.2, 1.0)),
+        rf.Point(_OWN | {"reading": ENDLESS, "size": 0.5, "c": 1.0}, "an endless run, c = 1, s = .5", "lead"),
         *rf.rows(_OWN | {"reading": ENDLESS}, "size c", (0.3, 8.0), (0.5, 4.0)),
         # From hunts.
         _EXPOSED | {"share": 0.5},
