@@ -93,11 +93,22 @@ def standing(outcome: Outcome) -> str:
         lines += _ours(statement)
     elif statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
-    lines += [*([] if statement.corrects else _around(statement)), f"Judged: {outcome.how}.", ""]
+    lines += [*([] if statement.corrects else _around(statement)), _evidence(outcome), ""]
     lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     if statement.derivation.strip():
         lines += ["Why it holds:", "", *_proof(statement.derivation), ""]
     return "\n".join(lines)
+
+
+def _evidence(outcome: Outcome) -> str:
+    """How many points were judged, and how near the nearest came to break the statement."""
+    worst = outcome.worst
+    gap = (
+        f"; the largest gap is {lone_gap(worst.gap, worst.interval, 4)} ({_line(worst.unit)})"
+        if worst
+        else ""
+    )
+    return f"Evidence: {outcome.how}{gap}."
 
 
 def _ours(statement: Registered) -> list[str]:
