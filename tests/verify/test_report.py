@@ -6,13 +6,16 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from mipsim.referee.defect import correction_of
+from mipsim.referee.reporting.wording import formula_is_quoted
 from verify.judge import Setting, judge
+from verify.register import REGISTER
 from verify.report.findings import command_of, findings, standing
 from verify.report.folder import ReportFolder
 
@@ -102,6 +105,13 @@ def test_a_correction_is_no_statement_of_the_paper(written):
     ours = {name for name, text in texts.items() if "No statement of the paper: a correction" in text}
     assert ours == {item.statement.name for item in written[1] if item.statement.corrects}
     assert "    Because" in texts["azize-false-corrected"]
+
+
+@pytest.mark.parametrize(("name", "quoted"), [("izzo-thm-8", True), ("azize-gdp-guarantee", False)])
+def test_a_formula_that_is_not_quoted_is_called_ours(name, quoted):
+    statement = REGISTER[name]
+    assert formula_is_quoted(statement) is quoted
+    assert not formula_is_quoted(replace(statement, formula=rf"{statement.formula} < \omega"))
 
 
 @pytest.mark.system
