@@ -130,7 +130,7 @@ GROWTH = Statement(
     says="On the data set of the proof the noise scale for DP, Delta/log((1 + 2 eta)/(1 - 2 eta)), grows exponentially in n (at least as 2^(n/3)/4 over that "
     'logarithm), while that for MIP, (6.16/eta)^2 sigma, stays below (6.16/eta)^2 sqrt(2) for all n. "Constant" is read as '
     'bounded by a constant, as sigma rises, from a fifth at n = 2 and four fifths at n = 4 to 1, and "required" as the Laplace scales of figure 1, which suffice, not as a lower bound over all mechanisms. At odd n half of the records '
-    "is floor(n/2); figure 1 and MIP have even n. Section 4 prints another data set, for which the bound fails (izzo-prop-11-dataset).",
+    "is floor(n/2); figure 1 and MIP have even n. Section 4 prints another data set after proposition 11, for which the bound fails; it is judged by itself.",
     source="Izzo et al., section 4",
     kind=rf.Bound(),
     domain={
