@@ -22,6 +22,7 @@ _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
 _FAR = 38.0  # standard deviations of a step: what lies beyond has a mass below 1e-300
 _TAIL = 45.0  # what lies beyond a circle has at most e^-45
 _PLACES, _BLOCKS = 1 << 15, 1 << 12
+_COARSEST = 300.0  # e-folds of a step of a lattice, which then shows nothing
 _SLOPES = 2.0 ** np.arange(-10.0, 14.0)
 _ODDS = 1.0, 1.0 / 4.0, 1.0 / 16.0  # times those of q: tests of rarer rates
 Masses = list[tuple[np.ndarray, int]]
@@ -156,6 +157,8 @@ def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTrad
     windows = [_window(scores, coarse[side], tilt) for side, tilt in tilts]
     low, high = min(ends[0] for ends in windows), max(ends[1] for ends in windows)
     step = (high - low) / (_PLACES - 64)
+    if step > _COARSEST:
+        return SampledTradeOff.from_points(*np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     # A score beyond the window is rounded to its end.
     last = math.ceil((most - least) / step) + 1
     nodes = np.append(np.arange(min(last, _PLACES)), last)
