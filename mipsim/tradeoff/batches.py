@@ -48,7 +48,7 @@ def fixed_samples(
         data_size: records in all, the group among them, up to 10^12.
         steps: with fresh samples, >= 1.
         replacement: whether a record may be in a batch more than once.
-        group: records that are removed or added together, from 1 to 1,000.
+        group: records that are removed or added together, from 1 to 16: of more a question takes minutes.
         neighbours: "add_or_remove", "remove" or "add".
 
     Raises:
@@ -66,7 +66,7 @@ def fixed_samples(
         0.020917
     """
     s = number("noise_multiplier", noise_multiplier, *NOISES)
-    together, count = whole("group", group, 1, 1000), whole("steps", steps, 1, MOST_STEPS)
+    together, count = whole("group", group, 1, 16), whole("steps", steps, 1, MOST_STEPS)
     way, again = choice("neighbours", neighbours, NEIGHBOURS), flag("replacement", replacement)
     if way == "replace":
         raise ValueError(
