@@ -117,7 +117,7 @@ def _table(paper: str, stored: Rows) -> str:
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
             lines.append(
-                f"| {number} (`{name}`) | {row['class']} |{claim} {item.fails} | {what}{size}: {row['stated']} as stated, {row['true']} true | {item.instead} |"
+                f"| {number} (`{name}`) | {row['class']} |{claim} {item.fails} | {what}{size}: {row['stated']} by the claim, {row['true']} true | {item.instead} |"
             )
     return "\n".join(lines) + "\n"
 

@@ -90,7 +90,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         "(p. 4)",
         " evenly spread points of its domain.",
         "**Counterexample**: x: ",  # a symbol, as it is written
-        " as stated, ",
+        " by the claim, ",
         "Second route: x: ",
         f"    {command_of(outcome, 'quick', outcome.worst)}",
         "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",

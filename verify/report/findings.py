@@ -231,7 +231,7 @@ def _example(statement: Statement, title: str, point: PointResult, command: str)
         known = between if wide else f"{known} in {shown((low, high))}"
     words = _line(claimed_and_true(point))
     # What is claimed not to be 0 is claimed to be some small number at least, from which a gap would be counted.
-    gap = "" if "above 0 as stated" in words else f"Gap {known} ({_line(point.unit)}). "
+    gap = "" if "above 0 by the claim" in words else f"Gap {known} ({_line(point.unit)}). "
     route = "evaluating the formula" if point.route == "number" else point.route
     evidence = [f"{gap if words else ''}Computed by {_line(route)}. {_line(point.detail)}".rstrip(), ""]
     if point.second_route:

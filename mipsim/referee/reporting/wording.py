@@ -78,7 +78,7 @@ def claimed_and_true(point: PointResult) -> str:
     # A symbol stays as it is written: n is not N, and delta not Delta.
     word = re.match("[a-z]{2,}(?![a-z0-9(])", what)
     begin = what[:1].upper() if word and word[0] not in GREEK else what[:1]
-    return f"{begin}{what[1:]}{size}: {stated} as stated, {true} true{ends}."
+    return f"{begin}{what[1:]}{size}: {stated} by the claim, {true} true{ends}."
 
 
 def formula_is_quoted(statement: Statement) -> bool:

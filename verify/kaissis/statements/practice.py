@@ -217,7 +217,7 @@ RERO_GUARANTEE = Statement(
     uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
-    fails="The appendix, which gives the bound, was not at hand: read as 1 - J(kappa), it holds for an attacker who knows at most how far each record shifts the output. Who knows both records and q knows the two shifts, and need not test against an unknown side.",
+    fails="In the game of the paper, whose attacker has no access to the record, it holds, read as 1 - J(kappa) and for an attacker who knows at most how far each record shifts the output; the appendix, which gives the bound, was not at hand. Reconstruction robustness, as others define it, gives the attacker a prior over the records. Who so knows both records and q, as the game excludes, knows the two shifts, and need not test against an unknown side.",
     instead="where at most the lengths of the shifts are known",
     source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
@@ -235,6 +235,13 @@ RERO_GUARANTEE = Statement(
     not_judged={
         "data reconstruction adversaries also suffer a diminished success rate compared to the DPTM, as measured in terms of Reconstruction Robustness": "by kaissis-rero"
     },
+    restricted_by=(
+        rf.Quote(
+            "In this work, we consider a threat model relaxation of high practical relevance, where the adversary does not have access to the "
+            "candidate record in question when performing an MI attack.",
+            "section 6",
+        ),
+    ),
     second_route=guessed,
 )
 
