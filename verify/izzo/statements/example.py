@@ -187,7 +187,7 @@ FIGURE_1 = Statement(
             izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
         )
     },
-    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from .01 on, and 99% of all ('almost all'). That both suffice for eta-MIP is judged at n <= 10. How much less ('much') is not judged.",
+    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from a hundredth on, and 99% of all ('almost all'). That both suffice for eta-MIP is judged at n <= 10. How much less ('much') is not judged.",
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),
     domain={
