@@ -63,7 +63,7 @@ def skellam(variance: float, sensitivity: int = 1) -> AbstractTradeOff:
         [0.052675, 0.052675]
     """
     v = number("variance", variance, 0.01, 1e6)
-    ratios, off = [0.0], [1.0]  # the next is right to all digits, some steps on
+    ratios, off = [1.0], [1.0]  # the next is right to all digits, some steps on
     for k in range(math.ceil(40.0 * math.sqrt(v)) + 400, 0, -1):
         ratios.append(1.0 / (2.0 * k / v + ratios[-1]))
         off.append(ratios[-1] * ratios[-2] * off[-1] + 4.0 * EPS)
@@ -104,13 +104,14 @@ def _shift(sensitivity: int, deviation: float) -> int:
 
 
 def _shifted(masses: np.ndarray, shift: int, slack: float) -> SampledTradeOff:
-    """Of noise with these masses at 0, 1, 2 and so on, times any factor; what lies further out has less than the last of them."""
+    """Of noise with these masses at 0, 1, 2 and so on, times any factor; further out they fall by the last ratio at least."""
     far = masses.size - 1
     total = float(masses[0] + 2.0 * masses[1:].sum())
     tails = np.append(np.cumsum(masses[::-1])[::-1], 0.0) / total
     places = np.arange(far, shift - far, -1)
     slack += 2.0 * EPS * masses.size
-    return _tests(tails, places, shift, slack, 2.0 * float(tails[max(far + 1 - shift, 0)]))
+    beyond = float(masses[-1] ** 2 / (masses[-2] - masses[-1])) / total if far else 1.0
+    return _tests(tails, places, shift, slack, 2.0 * (float(tails[max(far + 1 - shift, 0)]) + beyond))
 
 
 def _tests(

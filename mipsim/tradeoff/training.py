@@ -199,6 +199,11 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
             raise ValueError(
                 f"phases have {' and '.join(map(quoted, values))} as {name}; it must be the same in all"
             )
+    totals = [word for word, _ in common if _SPELT.get(word) in ("steps", "epochs")]
+    if totals and len(tables) > 1:
+        raise ValueError(
+            f"{totals[0]} stands beside phases, and may be of each or of all; give it in each phase"
+        )
     return replace(
         parts[0],
         least=[phase for part in parts for phase in part.least],
@@ -211,8 +216,8 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
     held = dict(entries)
     given, spelt, unread, denied = dict[str, Any](), dict[str, str](), list[str](), dict[str, str]()
     for word, value in entries:
-        if word in _OFF and value is False:
-            raise ValueError(f"{word} is false, so that no noise is added")
+        if word in _OFF and str(value).lower() in ("false", "no", "off", "0"):
+            raise ValueError(f"{word} is {str(value).lower()}, so that no noise is added")
         if (name := _SPELT.get(word)) is None:
             _refuse_tables(word, value)
             unread.append(word)

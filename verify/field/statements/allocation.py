@@ -214,7 +214,7 @@ BLOCKS = Statement(
 BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for 2 of 3 random steps, and for 1 of 3, which is its own block: the cases that are judged of $k$ of $t$.",
-    fails="For a single step blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. For 2 of 3, sigma 1 and delta .01 the package prints [3.176, 3.2438], a little below the blocks' own 3.2238 and above the truth. (A bound of the blocks' own composition is another claim, and not judged here.)",
+    fails="For a single step blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. For 2 of 3, sigma 1 and delta 0.01 the package prints [3.176, 3.2438], a little below the blocks' own 3.2238 and above the truth. (A bound of the blocks' own composition is another claim, and not judged here.)",
     instead="a single step (k = 1); else an upper bound",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
     kind=Ordering(unit="epsilon"),
@@ -245,8 +245,8 @@ EFFECTIVE = Statement(
     formula=r"q \mapsto \frac{\sigma(q)}{q} \text{ decreases}",
     says="Of a single step on a Poisson sample the effective noise $\\sigma(q)/q$ at a given $(\\varepsilon, \\delta)$ decreases in the rate $q$: a "
     "larger rate with a noise in proportion to it leaks no more. Judged where $\\delta \\le \\varepsilon/2$ and $\\delta \\le q/2$; the theorem's own "
-    "conditions were not at hand. Beyond them it fails: at $\\varepsilon = .1$, $\\delta = .04$ the effective noise rises from 6.41 at $q = .05$ to 6.62 at .08, at "
-    "$\\varepsilon = 1$, $\\delta = .2$ from 1.145 at $q = .25$ to 1.151 at .3; a $\\delta$ near $q$ is not usual use.",
+    "conditions were not at hand. Beyond them it fails: at $\\varepsilon = 0.1$, $\\delta = 0.04$ the effective noise rises from 6.41 at $q = 0.05$ to 6.62 at 0.08, at "
+    "$\\varepsilon = 1$, $\\delta = 0.2$ from 1.145 at $q = 0.25$ to 1.151 at 0.3; a $\\delta$ near $q$ is not usual use.",
     source="Kalinin (2024), arXiv 2409.04636, abstract, on theorem 6.2 of Räisä, Jälkö and Honkela (2024), whose version 3 has the addendum that the conjecture is proved",
     kind=Ordering(unit="log10 delta"),
     domain={
