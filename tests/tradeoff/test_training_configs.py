@@ -174,7 +174,7 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"dp": {"enabled": False, "sigma": 1.0}}, "dp_enabled is false, so that no noise is added"),
         (FULL | {"use-dp": False}, "use_dp is false, so that no noise is added"),
         (FULL | {"use-dp": "off"}, "use_dp is off, so that no noise is added"),
-        ({"batch_size": 100, "data_size": 1000, "epochs": 2, "phases": [{"noise": 2.0}, {"noise": 3.0}]}, "epochs stands beside phases, and may be of each or of all"),
+        ({"batch_size": 100, "data_size": 1000, "epochs": 2, "sampler": "poisson", "phases": [{"noise": 2.0}, {"noise": 3.0}]}, "epochs stands beside phases, and may be of each or of all"),
         (FULL | {"epochs": 1e308}, "epochs is 1e+308; it must be a finite number in (0, 1e+09]"),
         (FULL | {"batch_size": None, "q": 5e-324}, "q is 5e-324; it must be a finite number in [1e-100, 1]"),
         (FULL | {"sigma": [1.0, 1.2]}, "sigma is [1.0, 1.2]; it must be a finite number"),
