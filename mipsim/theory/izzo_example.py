@@ -118,7 +118,7 @@ def moments(n: int, reading: str = "proof") -> Moments:
 def mip_wins_from(n: int, sigma: float) -> tuple[float, float]:
     """The range (low, high) of eta in (0, 1/2) where the printed MIP noise is below the DP noise; (nan, nan) where there is none.
 
-    MIP is below DP where sensitivity eta^2 > `CONSTANT_FROM_2`^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
+    MIP is below DP where sensitivity eta^2 > (`CONSTANT_FROM_2`)^2 sigma log((1 + 2 eta)/(1 - 2 eta)). The ratio of the right
     side to eta^2 falls and then rises without bound, so that the range is an interval, cut off by a vanishing interval at 1/2;
     high is 1/2 where it cannot be distinguished from it in float64.
 
