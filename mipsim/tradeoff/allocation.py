@@ -15,7 +15,7 @@ from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.epochs import SQUARABLE, one_of
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
 from mipsim.tradeoff.step_laws import MixedGaussian
 
 _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
@@ -109,12 +109,10 @@ def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstra
     if selected == steps:
         return GaussianTradeOff.of_squares([(GaussianTradeOff.of_noise(1.0, sigma), steps * epochs)])
     size, larger = divmod(steps, selected)
-    blocks = [one_of(sigma, terms) for terms in (size, size + 1)]
-    counts = [epochs * (selected - larger), epochs * larger]
-    used = [(block, count) for block, count in zip(blocks, counts, strict=True) if count]
+    blocks = {size: epochs * (selected - larger)} | ({size + 1: epochs * larger} if larger else {})
     more = compose(
-        *(block for block, _ in used),
-        copies=[count for _, count in used],
+        *(one_of(sigma, terms) for terms in blocks),
+        copies=list(blocks.values()),
         accuracy=5e-4,
         epsilon_accuracy=2e-3,
     )
@@ -184,9 +182,7 @@ def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTrad
     )
     fpr, tnr = np.clip(np.minimum(fpr, 1.0 - tnr), 0.0, 1.0), np.clip(np.maximum(tnr, 1.0 - fpr), 0.0, 1.0)
     fnr, tpr = np.clip(np.minimum(fnr, 1.0 - tpr), 0.0, 1.0), np.clip(np.maximum(tpr, 1.0 - fnr), 0.0, 1.0)
-    rows = ((fpr, 1.0, 0.0), (tnr, 0.0, 1.0), (fnr, 0.0, 1.0), (tpr, 1.0, 0.0))
-    corners = (np.concatenate([[first], row, [last]]) for row, first, last in rows)
-    return SampledTradeOff.from_points(*corners, slack=1e-13)
+    return SampledTradeOff.from_points(*with_trivial_tests((fpr, tnr, fnr, tpr)), slack=1e-13)
 
 
 def _window(scores: np.ndarray, masses: Masses, tilt: float) -> tuple[float, float, tuple[float, float]]:

@@ -19,7 +19,7 @@ from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
 
 _POINTS, _SPREAD = 1 << 12, 14.0
 """Thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies."""
@@ -203,14 +203,7 @@ def _steps(shift: float, q: float, others: int) -> tuple[SampledTradeOff, Sample
     ]
     sure = q * float(moved[np.isposinf(shown) & ~few].sum()) * fewer
     polygons = [
-        SampledTradeOff.from_points(
-            *(
-                np.concatenate([[first], np.minimum(x, 1.0), [last]])
-                for x, first, last in zip(
-                    rounded, (0.0, 1.0, 1.0 - mass, mass), (1.0, 0.0, 0.0, 1.0), strict=True
-                )
-            )
-        )
+        SampledTradeOff.from_points(*with_trivial_tests((np.minimum(x, 1.0) for x in rounded), mass))
         for rounded, mass in zip(ends, (0.0, sure), strict=True)
     ]
     return PrivacyLossDistribution.below_polygon(polygons[0]).tradeoff(), polygons[1]

@@ -17,7 +17,7 @@ from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.points import polygon
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
 from mipsim.tradeoff.step_laws import MixedGaussian
 
 SQUARABLE = (1e-100, 1e100)
@@ -105,9 +105,7 @@ def shuffled(
         (tnr, fpr), (fnr, tpr) = ((np.exp(logs), -np.expm1(logs)) for logs in below)
     # A rate that underflows would be taken for a certain test.
     fpr, tnr, fnr, tpr = (rate[(fpr > _LEAST) & (fnr > _LEAST)] for rate in (fpr, tnr, fnr, tpr))
-    rows = ((fpr, 1.0, 0.0), (tnr, 0.0, 1.0), (fnr, 0.0, 1.0), (tpr, 1.0, 0.0))
-    corners = (np.concatenate([[first], row, [last]]) for row, first, last in rows)
-    least = SampledTradeOff.from_points(*corners, slack=_SLACK)
+    least = SampledTradeOff.from_points(*with_trivial_tests((fpr, tnr, fnr, tpr)), slack=_SLACK)
     return BoundedTradeOff(most, compose(least, copies=times, accuracy=1e-3, epsilon_accuracy=1e-3))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from mipsim._validation import number, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS
-from mipsim.tradeoff.sampled import SampledTradeOff
+from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
 
 _LEAST = math.log(1e-290)  # of a mass that is used, over the largest
 _DEVIATIONS = 10.0  # of a largest shift: with more no output is likely in both worlds
@@ -124,10 +124,9 @@ def _tests(
         return np.where(c > 0, at, 1.0 - at)
 
     rates = tail(places), tail(1 - places), tail(1 - places + shift), tail(places - shift)
-    corners = (
-        np.concatenate([[first], rate, [1.0 - first]])
-        for rate, first in zip(rates, (0.0, 1.0, 1.0, 0.0), strict=True)
-    )
     return SampledTradeOff.from_points(
-        *corners, slack=slack, lost=lost, losses=(math.inf, -math.inf) if lost else (-math.inf, math.inf)
+        *with_trivial_tests(rates),
+        slack=slack,
+        lost=lost,
+        losses=(math.inf, -math.inf) if lost else (-math.inf, math.inf),
     )

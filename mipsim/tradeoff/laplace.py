@@ -1,5 +1,7 @@
 """The trade-off functions of the Laplace mechanism: of a shift, and of the magnitude."""
 
+import abc
+
 import numpy as np
 
 from mipsim.tradeoff.base import AbstractTradeOff, within
@@ -14,7 +16,29 @@ def _log_cosh(mu: float) -> float:
     )
 
 
-class LaplaceTradeOff(AbstractTradeOff):
+class AbstractNoiseShift(AbstractTradeOff):
+    """Telling a noise of largest privacy loss `mu` from its shift by mu scales: convex and symmetric."""
+
+    mu: float = within("mu", 0.0)
+
+    @abc.abstractmethod
+    def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The natural logarithms of FNR and TPR, but for rounding."""
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return at_nudged(self._logs, log_fpr)
+
+    def is_convex(self) -> bool:
+        return True
+
+    def inverse(self) -> AbstractTradeOff:
+        return self
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        return self.mu, self.mu
+
+
+class LaplaceTradeOff(AbstractNoiseShift):
     """Telling L(0, b) from L(Delta, b), mu = Delta / b.
 
     f(a) = 1 - e^mu a for a < e^-mu / 2, e^-mu / (4a) for e^-mu / 2 <= a <= 1/2, e^-mu (1 - a) above. Symmetric.
@@ -29,11 +53,6 @@ class LaplaceTradeOff(AbstractTradeOff):
         [0.728172, 0.306566, 0.073576]
     """
 
-    mu: float = within("mu", 0.0)
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return at_nudged(self._logs, log_fpr)
-
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         steep, last = log_fpr < -self.mu - _LOG2, log_fpr > -_LOG2
         tpr = np.minimum(self.mu + np.minimum(log_fpr, -self.mu), 0.0)
@@ -41,15 +60,6 @@ class LaplaceTradeOff(AbstractTradeOff):
             last, log_complement(log_fpr), -2.0 * _LOG2 - np.maximum(log_fpr, -self.mu - _LOG2)
         )
         return np.where(steep, log_complement(tpr), fnr), np.where(steep, tpr, log_complement(fnr))
-
-    def is_convex(self) -> bool:
-        return True
-
-    def inverse(self) -> AbstractTradeOff:
-        return self
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        return self.mu, self.mu
 
 
 class FoldedLaplaceTradeOff(AbstractTradeOff):

@@ -7,16 +7,16 @@ import math
 import numpy as np
 
 from mipsim._validation import number, whole
-from mipsim.tradeoff.base import AbstractTradeOff, within
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import CurveBounds, at_nudged, log_complement
+from mipsim.tradeoff.bounds import log_complement
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
-from mipsim.tradeoff.laplace import LaplaceTradeOff
+from mipsim.tradeoff.laplace import AbstractNoiseShift, LaplaceTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 
-class LogisticTradeOff(AbstractTradeOff):
+class LogisticTradeOff(AbstractNoiseShift):
     """Telling logistic noise from its shift by mu scales: the odds of the TPR are e^mu times those of the FPR. Symmetric.
 
     Args:
@@ -29,23 +29,9 @@ class LogisticTradeOff(AbstractTradeOff):
         [0.768031, 0.268941]
     """
 
-    mu: float = within("mu", 0.0)
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return at_nudged(self._logs, log_fpr)
-
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         odds = np.where(np.isneginf(log_fpr), -np.inf, self.mu + log_fpr - log_complement(log_fpr))
         return -np.logaddexp(0.0, odds), -np.logaddexp(0.0, -odds)
-
-    def is_convex(self) -> bool:
-        return True
-
-    def inverse(self) -> AbstractTradeOff:
-        return self
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        return self.mu, self.mu
 
 
 def exponential_mechanism(epsilon: float, runs: int = 1) -> AbstractTradeOff:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterable
 from dataclasses import field
 
 import numpy as np
@@ -243,6 +244,15 @@ class SampledTradeOff(AbstractPolygon):
             object.__setattr__(built, name, value)
         object.__setattr__(built, "sure", sure)
         return built
+
+
+def with_trivial_tests(rates: Iterable[Vector], sure: float = 0.0) -> list[Vector]:
+    """FPR, TNR, FNR and TPR of tests, and of the trivial ones: "out" but for a mass `sure` that only the world "in" has, and always "in".
+    >>> [rate.tolist() for rate in with_trivial_tests([np.array([x]) for x in (0.1, 0.9, 0.5, 0.5)])]
+    [[0.0, 0.1, 1.0], [1.0, 0.9, 0.0], [1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]
+    """
+    ends = zip(rates, (0.0, 1.0, 1.0 - sure, sure), (1.0, 0.0, 0.0, 1.0), strict=True)
+    return [np.concatenate([[first], rate, [last]]) for rate, first, last in ends]
 
 
 def mixed(inner: AbstractPolygon, rho: float) -> SampledTradeOff:
