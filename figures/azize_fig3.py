@@ -96,9 +96,8 @@ def _areas(axes: "Axes", panel: str, which: str, victim: Victim, request: Reques
     for line, attack in enumerate(ATTACKS):
         for place, target in enumerate(TARGETS):
             colour, name = COLOURS[target], f"{target} {attack}"
-            beside = 1.25 * 1.15 ** (
-                place + line * len(TARGETS)
-            )  # the intervals of literal epochs lie side by side
+            # the intervals of literal epochs lie side by side
+            beside = 1.25 * 1.15 ** (place + line * len(TARGETS))
             scores = victim.scores[:, place, ATTACKS.index(attack)]
             away = float((scores[victim.targets[place]] - scores.mean()) / scores.std())
             expected = area_of(away, SIZES)

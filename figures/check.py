@@ -316,9 +316,8 @@ def _table_5(d: float, clip: float, batch: float, records: float, epochs: float)
     def tau(cell: Cells) -> float:
         c = batch * np.sqrt(epochs * records / batch) / records
 
-        mu = min(
-            np.geomspace(0.4, 50.0, 20), key=lambda value: abs(value - float(cell["mu"]))
-        )  # printed to three digits
+        # printed to three digits
+        mu = min(np.geomspace(0.4, 50.0, 20), key=lambda value: abs(value - float(cell["mu"])))
 
         def whole(step: float) -> float:
             inner = np.exp(step**2) * norm.cdf(1.5 * step) + 3.0 * norm.cdf(-0.5 * step) - 2.0

@@ -7,10 +7,8 @@ from pathlib import Path
 from mipsim._words import quoted
 
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
-_FULL = (
-    "RESOURCE_EXHAUSTED",
-    "YNNPACK operation failed",
-)  # the second is of a library that XLA adds up large arrays with
+# the second is of a library that XLA adds up large arrays with
+_FULL = ("RESOURCE_EXHAUSTED", "YNNPACK operation failed")
 _MOST = 2**40
 """Bytes that are taken for what there is where the system does not say."""
 

@@ -66,9 +66,8 @@ class ProgressLine:
         if callable(self.progress):
             self.progress(line)
             return
-        with suppress(
-            OSError, ValueError, AttributeError
-        ):  # a front end that is gone, a stream that is closed, or None
+        # a front end that is gone, a stream that is closed, or None
+        with suppress(OSError, ValueError, AttributeError):
             if in_notebook():
                 self._display(line)
                 return

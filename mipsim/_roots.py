@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-_EVALUATIONS, _MOST_CELLS = (
-    1 << 11,
-    64,
-)  # at once: more cost more than the rounds that they save; and cells a round
+# at once: more cost more than the rounds that they save; and cells a round
+_EVALUATIONS, _MOST_CELLS = 1 << 11, 64
 _NARROW = 2.0**-60  # of the range: float64 cannot halve it again
 _APART = 1e-13  # of two places that count as equal: nearer, the rounding of a function decides its sign
 _MOST_STEPS = 200  # some 10 do

@@ -174,9 +174,8 @@ def _lost(value: object, coins: bool) -> str:
 def _as_float64(name: str, array: np.ndarray, value: object) -> Array:
     """An array of numbers as float64, or the first entry that is no real number or no float64."""
     kind = array.dtype.kind
-    if (
-        kind == "f" and array is not value and (np.abs(array) >= _EXACT).any()
-    ):  # NumPy has rounded whole numbers of a list
+    # NumPy has rounded whole numbers of a list
+    if kind == "f" and array is not value and (np.abs(array) >= _EXACT).any():
         array = np.asarray(value, object)
     if kind in NO_NUMBERS and not np.can_cast(array.dtype, np.float64):  # bfloat16 can
         raise ValueError(f"{name} holds {NO_NUMBERS[kind]}; it must hold real numbers")

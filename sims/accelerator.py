@@ -209,9 +209,8 @@ def _same_bits(log: Log, device: Device, small: bool) -> None:
                 placed = on_device(sampler)
                 shape = eqx.filter_eval_shape(lambda s: s.scores(_draws(s.block)), placed).shape
                 all_edges = [edges] * (shape[1] if len(shape) > 1 else 1)
-                blocks = -(
-                    -_GAMES // sampler.block
-                )  # the same of both, so that the scores of all games come back
+                # the same of both, so that the scores of all games come back
+                blocks = -(-_GAMES // sampler.block)
                 counters = [
                     Counter(placed, all_edges, 7, devices=[where], blocks=blocks) for where in (cpu, device)
                 ]

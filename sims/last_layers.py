@@ -228,9 +228,8 @@ def name_of(which: str, model: int, steps: int) -> str:
     return f"leemann_fig2{'b' if steps == 1 else 'c'}_{which}_{model}"
 
 
-@lru_cache(
-    maxsize=2
-)  # a study is built by its run, by the next model's and by its figure, which takes seconds each time
+# a study is built by its run, by the next model's and by its figure, which takes seconds each time
+@lru_cache(maxsize=2)
 def _build(which: str, model: int, steps: int) -> tuple[mi.RandomTarget, mi.AbstractAttack]:
     return steps_game(attacked(which, model), PROBLEMS[which].batch, steps)
 

@@ -66,9 +66,8 @@ def row_of(entry: Mapping[str, Any]) -> dict[str, str] | None:
     if point is None or entry["corrects"] is not None:
         return None
     second = point["second_route"]
-    claim, value, low, high = (
-        float(second[key]) for key in ("claim", "value", "low", "high")
-    )  # JSON has words for infinity
+    # JSON has words for infinity
+    claim, value, low, high = (float(second[key]) for key in ("claim", "value", "low", "high"))
     seen = Replication(value, low, high, second["what"], second["how"], claim, one_sided=second["one_sided"])
     what, stated, true, _ = seen.for_readers()
     at = json.dumps(REGISTER[entry["claim"]].essential(point["parameters"]))

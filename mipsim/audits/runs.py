@@ -16,9 +16,8 @@ from mipsim.audits.scores import LEAST_SCORES, Scores
 BALANCED = 0.05
 """Share of the failure probability that pays for telling coins of fixed numbers from independent ones by these numbers."""
 _NO_CHANCE = math.log(1e-9)  # of two runs that agree in all coins
-_PATTERN = math.log(
-    5e-7
-)  # of records that share their coins, and as much of runs that are shifts of each other
+# of records that share their coins, and as much of runs that are shifts of each other
+_PATTERN = math.log(5e-7)
 # Redrawn coins, and of how many the numbers must be less regular, or of how many more irregular: in all `BALANCED` of them.
 _REDRAWN, _REGULAR, _IRREGULAR = 199, 9, 1
 _MANY, _FEWER = 5_000, 39  # scores from which fewer are redrawn, with a single one at either end
@@ -227,10 +226,8 @@ def _numbers_are_fixed(
     else:
         shuffled = (member[np.argsort(part + rng.random(part.size))] for _ in range(redrawn))
         again = np.array([deviation(np.bincount(own, weights=coins)) for coins in shuffled])
-    seen, digits = (
-        deviation(np.bincount(own, weights=member)),
-        1e-9 * (1.0 + again),
-    )  # equal but for rounding: a tie
+    # equal but for rounding: a tie
+    seen, digits = deviation(np.bincount(own, weights=member)), 1e-9 * (1.0 + again)
     return bool(
         1 + (again <= seen + digits).sum() <= regular or 1 + (again >= seen - digits).sum() <= _IRREGULAR
     )

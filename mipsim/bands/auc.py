@@ -18,10 +18,8 @@ _RANDOM, _ALL, _TIES = 0.65, 0.31, 0.02
 """Shares of the failure probability of an end: for pairs at random, for all pairs, and for the probability of equal scores in these."""
 _REPEATED = 1e-5  # largest probability of the data, as a share of the failure probability of the pairs
 _LAST_DIGITS = 1e-8  # to which a tail of a binomial distribution is computed at least
-_SQUARE_DIGITS = (
-    1e-4,
-    1e-11,
-)  # and a mean square of what is above a level, and so much more for each term: logarithms of factorials cancel
+# and a mean square of what is above a level, and so much more for each term: logarithms of factorials cancel
+_SQUARE_DIGITS = (1e-4, 1e-11)
 _ROUNDING = 1e-12  # by which means and ends are moved outward
 _LEVELS = 64  # at which a mean excess is tried
 

@@ -117,10 +117,8 @@ def compare_rates(
     error = gap_standard_error(out, inside, claim)
     probit = critical_probits(risk, k, 2)[0] if mixed is None else mixture_probits(*mixed, risk)
     with np.errstate(invalid="ignore"):
-        planned, power = (
-            probit * error,
-            float(ndtri(POWER)),
-        )  # the first is the width where there is no interval
+        # the first is the width where there is no interval
+        planned, power = probit * error, float(ndtri(POWER))
         longer = np.fmax(planned, np.fmax(high - estimate, estimate - low))
         half_width = np.where(np.isfinite(low) | np.isfinite(high), longer, planned)
         # With probability 1 - POWER the rarest cell holds z_p sqrt(m) of its m counts fewer, and every width is larger by this share.

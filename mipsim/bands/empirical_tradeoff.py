@@ -395,9 +395,8 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
             return self.curve_band.advantage_interval()
         ends: list[np.ndarray] = []
         for rate, games in ((finest.out.rate, self.out_games), (finest.inside.rate, self.in_games)):
-            away = math.sqrt(
-                math.log(8.0 / risk) / (2.0 * games)
-            )  # fails in a world with probability risk / 4
+            # fails in a world with probability risk / 4
+            away = math.sqrt(math.log(8.0 / risk) / (2.0 * games))
             ends += [np.maximum(rate - away, 0.0), np.minimum(rate + away, 1.0)]
         bands = (
             CurveBand.from_counts(*self._counts, risk / 2.0, are_single(self.thresholds)),

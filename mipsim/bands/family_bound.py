@@ -33,9 +33,8 @@ _ROUNDING = 1e-9  # of probabilities of proposals, relative: quantiles and tails
 _UNLUCKY = 1e-3  # share of seeds whose failure probability, given the draws, may exceed the nominal value
 _CHUNK = 1_024  # proposals at a time: what they need stays in the cache
 _RATE = 1e-12  # of SciPy's beta quantiles, relative, of a rate or its complement; mpmath finds 2e-14
-_PART = 8.0 * float(
-    np.finfo(np.float64).eps
-)  # of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
+# of a part and of sums of two or three: ndtri and log are right to 2 or 3 eps
+_PART = 8.0 * float(np.finfo(np.float64).eps)
 _SAMPLED = 256.0 * float(np.finfo(np.float64).eps)  # of a rate: a quotient of sums of at most 98 terms
 _TABLE = np.concatenate([[0.0], ndtr(np.linspace(-8.2, 8.2, 2**14)), [1.0]])  # 0.001 probits apart
 _MOST_GAMES = 2**53  # ranks are computed in float64

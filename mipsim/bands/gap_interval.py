@@ -11,10 +11,8 @@ from mipsim.tradeoff.base import AbstractTradeOff
 _CELLS = 256  # of a, and twice as many of b; more only narrow the interval, whose ends are rounded outwards to an edge
 _LEAST, _MOST, _STEP = -39.0, 8.5, 0.25  # Phi is exactly 0 and 1 in float64 there
 _NODES = np.arange(_LEAST, _MOST + _STEP, _STEP)
-_BIN, _BINS = (
-    0.5,
-    12,
-)  # width of the bins of c that share their angles, and how many there are on either side of 0
+# width of the bins of c that share their angles, and how many there are on either side of 0
+_BIN, _BINS = 0.5, 12
 _FLATTEST = 0.02  # radians: both worlds keep some weight
 _BOX = 0.05  # share of an end's failure probability that goes to each of the two limits of the box
 Ends = tuple[np.ndarray, np.ndarray]

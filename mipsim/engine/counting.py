@@ -123,9 +123,8 @@ def blocks_at_once(sampler: AbstractSampler, device: Device) -> int:
     """
     if device.platform == "cpu":
         return 1
-    memory = (device.memory_stats() or {}).get(
-        "bytes_limit", np.inf
-    )  # all of it: what is free now would change bits
+    # all of it: what is free now would change bits
+    memory = (device.memory_stats() or {}).get("bytes_limit", np.inf)
     with exact_scope():  # some data know their dimension by float64 arrays
         needed = sampler.numbers
     games = min(_MOST_GAMES, min(_MOST_NUMBERS, memory // _BYTES_OF_A_NUMBER) // needed)

@@ -106,9 +106,8 @@ def _stored(reading: Reading) -> list[int]:
     """The values of a block that are stored: what several reductions need, which XLA would draw again for each of these, and
     what is materialised.
     """
-    needed_by = {
-        total.value: {total.value} for total in reading.totals
-    }  # slot -> the reductions that need it next
+    # slot -> the reductions that need it next
+    needed_by = {total.value: {total.value} for total in reading.totals}
     uses: dict[int, set[frozenset[int]]] = {}
     for step in reversed(reading.on_block):
         needed = frozenset().union(*(needed_by.get(slot, ()) for slot in step.slots))

@@ -14,9 +14,8 @@ MOST_ATOMS = 2**20
 """The most atoms that are stored."""
 
 _UNDERFLOW = 1e-290  # what may be lost of a probability where products underflow
-_ROUNDED = (
-    32.0 * EPS
-)  # relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
+# relative error of a term: a few roundings of its weight or of its logarithm, and some to spare
+_ROUNDED = 32.0 * EPS
 _ALIKE = 16.0  # terms whose errors differ by less are summed before others are added
 
 
@@ -309,9 +308,8 @@ def alike(*tables: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     [0 1] [0 1 0]
     """
     count = tables[0].shape[0]
-    if (
-        np.unique(tables[0] @ np.cos(np.arange(tables[0].shape[1]))).size == count
-    ):  # no two are alike, which is quickly seen
+    # no two are alike, which is quickly seen
+    if np.unique(tables[0] @ np.cos(np.arange(tables[0].shape[1]))).size == count:
         return np.arange(count), np.arange(count)
     kinds: dict[bytes, int] = {}
     rows = np.concatenate(tables, axis=1)

@@ -25,10 +25,8 @@ _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few de
 _GAMMA = 1e-10  # the relative error that `gamma_below` is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation
 _FEW = 3  # degrees of freedom up to which both tails are bounded relatively
-_SQUARES, _WIDEST = (
-    4000,
-    15.0,
-)  # cells of the root of the squares beside the first, and where the last begins: 1e-48 is beyond
+# cells of the root of the squares beside the first, and where the last begins: 1e-48 is beyond
+_SQUARES, _WIDEST = 4000, 15.0
 _ULPS = 64.0  # of a logarithm of a normal tail
 _ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 

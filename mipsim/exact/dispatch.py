@@ -40,9 +40,8 @@ Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law, table_law)
 """Tried in order; the first law that applies is taken. A new kind of exact law is a new file and a new name here."""
 
-_MANY = (
-    2**20
-)  # entries of tables: the proof by inversion then takes a second and is no sharper than the bracket
+# entries of tables: the proof by inversion then takes a second and is no sharper than the bracket
+_MANY = 2**20
 LARGEST_ERROR = 1e-3
 """A law that is not proven to be known as well as this is refused."""
 

@@ -32,9 +32,8 @@ _CELL = 160  # bytes that a count of a coordinate takes while the tables are bui
 Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """What `count_tables` returns."""
 
-_KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = (
-    WeakKeyDictionary()
-)  # two routes of the same problem read the same tables
+# two routes of the same problem read the same tables
+_KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = WeakKeyDictionary()
 
 
 def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:

@@ -264,9 +264,8 @@ def _restored(path: Path, identity: str, like: Any) -> tuple[int, Any]:
         content = read_bytes(path)
         result = arrays_of(content, ["identity", "epochs"], compressed=False)
         text, epochs = str(result["identity"]), int(result["epochs"])
-        retained = (
-            arrays_of(content, names, compressed=False) if text == identity else {}
-        )  # another network has other arrays
+        # another network has other arrays
+        retained = arrays_of(content, names, compressed=False) if text == identity else {}
         if epochs < 0 or any(
             (retained[name].shape, retained[name].dtype) != (np.shape(leaf), np.asarray(leaf).dtype)
             for name, leaf in zip(names, leaves, strict=True)

@@ -42,9 +42,8 @@ def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: floa
     number("epsilon", epsilon, -700.0)
     chance = 1.0 / (1.0 + math.exp(-epsilon))
     fewer = np.arange(right - 1, -1, -1)
-    below = np.append(
-        betaincc(fewer + 1.0, guesses - fewer, chance), 0.0
-    )  # P(fewer than right), then with 1 less each
+    # P(fewer than right), then with 1 less each
+    below = np.append(betaincc(fewer + 1.0, guesses - fewer, chance), 0.0)
     steps = (below[0] - below[1:]) / np.arange(1, right + 1)
     worst = float(steps.max(initial=0.0))
     return min(_tail(guesses, right, chance) + 2.0 * canaries * delta * worst, 1.0)

@@ -20,9 +20,8 @@ def any_step_tests(curve: AbstractTradeOff, copies: int) -> tuple[np.ndarray, np
     With rates a and t of a single step they are 1 - (1 - a)^copies and 1 - (1 - t)^copies. Where a rare, large loss makes most of
     the sum, no test does much better, and no transform resolves the sum.
     """
-    if isinstance(
-        curve, InverseTradeOff
-    ):  # with the worlds exchanged an FNR is an FPR, and no bisection is needed
+    # with the worlds exchanged an FNR is an FPR, and no bisection is needed
+    if isinstance(curve, InverseTradeOff):
         log_fpr = curve.inner.enclosure(lowered(log_complement(_LOG_FPRS), 4.0)).log_fnr_high
         return _any(log_fpr, copies, 1.0), _any(_LOG_FPRS, copies, -1.0)
     step = curve.enclosure(_LOG_FPRS)

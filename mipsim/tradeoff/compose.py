@@ -61,9 +61,8 @@ _DIGITS = 27.0  # e-folds below a sure mass at which bounds of delta still tell 
 _SLACK = 1e-12  # relative: rounding of the logarithms of priors and slopes
 _RARELY = -30.0  # logarithm of a sum of deltas up to which it is what any of them reveals, to rounding
 _NEARER = {"epsilon": "a larger delta", "delta": "a smaller epsilon"}
-_AROUND = np.concatenate(
-    [-(2.0 ** np.arange(28.0)), [0.0], 2.0 ** np.arange(28.0)]
-)  # about a guess a root is looked for
+# about a guess a root is looked for
+_AROUND = np.concatenate([-(2.0 ** np.arange(28.0)), [0.0], 2.0 ** np.arange(28.0)])
 _NEXT = 5e-3  # of the width that is aimed at: how far beyond a root its end may lie
 _FIRST = 0.9  # of the width that is aimed at: what a first lattice is planned for
 _UNSEEN = 1e-25  # rates whose samples are few
@@ -621,9 +620,8 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         and curve.curves[0].sampling_rate < 1.0
     ):
         ahead = step_law(curve.curves[0])
-        if isinstance(
-            ahead, (MixedGaussian, MixedLaplace)
-        ):  # of others no cells that end at the loss 0 are known
+        # of others no cells that end at the loss 0 are known
+        if isinstance(ahead, (MixedGaussian, MixedLaplace)):
             return Symmetrized(ahead)
     if isinstance(curve, GaussianMixtureTradeOff):
         return MixedGaussians(curve.parts(inside=False), curve.parts(inside=True))

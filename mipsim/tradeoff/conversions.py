@@ -13,10 +13,8 @@ from mipsim.tradeoff.partition import GRID, Corners, Enclosed, Partition
 
 Bounds = tuple[np.ndarray, np.ndarray]
 
-_NARROW, _NARROW_OF_OTHERS = (
-    1e-13,
-    1e-6,
-)  # relative: to which the bounds of a number are brought together; of curves that may be rough
+# relative: to which the bounds of a number are brought together; of curves that may be rough
+_NARROW, _NARROW_OF_OTHERS = 1e-13, 1e-6
 _TOGETHER = 32  # queries that refine the same set of points
 _AREA, _AREA_POINTS = 1e-9, 1 << 17  # of the AUC
 _AREA_ENDS = 6.5  # probits of FPRs between which it is looked for: beyond lies less than 1e-10 of the area

@@ -25,10 +25,8 @@ from mipsim.tradeoff.sure_mass import SureMass
 Curves = tuple[AbstractTradeOff, ...]
 
 _TIMES = 2  # that the intervals of an outline are cut into eight: some 8,000 points
-_STEPS = (
-    1e-5,
-    1e-2,
-)  # relative distances of neighbours: the nearer is best where the curve bends, the farther where not
+# relative distances of neighbours: the nearer is best where the curve bends, the farther where not
+_STEPS = (1e-5, 1e-2)
 _STEEPEST = 600.0  # logarithms of slopes that are looked at for common tangents
 _SURELY = 1e-5  # relative: nearer heights of two outlines may be in any order
 _MOST_BRIDGES = 16

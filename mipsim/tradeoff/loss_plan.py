@@ -26,9 +26,8 @@ _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells 
 _LEAST_BURDEN = 0.02  # the same of distributions that are all but atoms on nodes
 _FINEST = 2.0**-40  # of a loss: what lies closer to it is the same atom
 _MOST_DECAY = 1e6  # tilt times range of a single loss, of which each e-fold takes a cell or two
-_SHIFTS = np.geomspace(
-    0.05, 200.0, 24
-)  # of a tilt, by which Chernoff's inequality is tried; in inverse standard deviations
+# of a tilt, by which Chernoff's inequality is tried; in inverse standard deviations
+_SHIFTS = np.geomspace(0.05, 200.0, 24)
 
 
 class LossPlan:

@@ -20,11 +20,8 @@ from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
 
 _BUDGET = 1 << 25  # places of all circles of a question: some ten seconds of a core
-_BLOCKS, _LEAST_BLOCKS, _MOST_BLOCKS = (
-    1 << 6,
-    1 << 10,
-    1 << 18,
-)  # of which they are a multiple, so that a coarse transform may look first; and about the most
+# of which they are a multiple, so that a coarse transform may look first; and about the most
+_BLOCKS, _LEAST_BLOCKS, _MOST_BLOCKS = 1 << 6, 1 << 10, 1 << 18
 _TRIES = 60  # bands that a single query may make
 _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 _HIDDEN = -8.0  # logarithm of the share of a number that is left out of a plan where no lattice resolves all
@@ -562,9 +559,8 @@ class LossSum(LossPlan):
             band = self.band(theta, accuracy if first == last else 0.5 * accuracy, needs, step)
             self._hold(band)
             result = _narrowed([band], ask, result)
-            close = refined_within(
-                band.spread
-            )  # a narrow band replaces no wide one, which other answers may rest on
+            # a narrow band replaces no wide one, which other answers may rest on
+            close = refined_within(band.spread)
             for coarse in [b for b in near if b.step > band.step and abs(b.centre - mean) < close]:
                 rest = [b for b in self.bands if b is not coarse]
                 # A finer band may tell less, such as where its tilt is another: what an answer rests on stays.

@@ -212,9 +212,8 @@ def _least_noise(
         raise ValueError(
             "sampling_rate is 0; a record that never takes part needs no noise, so it must be above 0"
         )
-    if (
-        count * p < 1.0
-    ):  # the worlds differ where the record takes part, with at most that probability: enough for some targets
+    # the worlds differ where the record takes part, with at most that probability: enough for some targets
+    if count * p < 1.0:
         rare = ApproxDPTradeOff(0.0, min(count * p * (1.0 + 1e-9), 1.0))
         with suppress(ValueError):  # whether of this curve or of an argument, it is raised below
             return calibrate(lambda _: rare, both_directions=False, **target)

@@ -12,10 +12,8 @@ from mipsim.tradeoff.bounds import CurveBounds, log_complement, lowered
 
 _LEAST = -1e5  # logarithm of the least FPR whose quantile is computed
 _NEAR_ZERO = 1e-25  # scores below it: both laws are powers there, to 1e-16
-_RELATIVE, _LOG_RELATIVE = (
-    1e-11,
-    1e-13,
-)  # errors of the tails and of their logarithms; see `noncentral_chi_square`
+# errors of the tails and of their logarithms; see `noncentral_chi_square`
+_RELATIVE, _LOG_RELATIVE = 1e-11, 1e-13
 
 
 def _off(log_p: np.ndarray) -> np.ndarray:

@@ -189,10 +189,8 @@ class Partition:
         rise = np.where(
             tpr_high[:-1] > -0.7, log_difference(fnr_low[:-1], np.minimum(fnr_low[1:], fnr_low[:-1])), rise
         )
-        up, down = (
-            np.exp(ascent - rise),
-            np.exp(descent - rise),
-        )  # any share is right; this is where the chords meet
+        # any share is right; this is where the chords meet
+        up, down = np.exp(ascent - rise), np.exp(descent - rise)
         share = np.clip((1.0 - down) / (up - down), 0.0, 1.0)
         share = np.where(np.isfinite(share), share, 0.0)
         share = np.where(up - down < _STRAIGHT, 0.5, share)  # there rounding says where they meet

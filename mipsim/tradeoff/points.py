@@ -226,9 +226,8 @@ def interpolated(
         inside = x < corners[right]
         start, end = corners[left], corners[right]
         with np.errstate(divide="ignore", invalid="ignore"):
-            width = np.expm1(
-                start - end
-            )  # ratios: near FPR 1 the logarithm of a width is large, and so would its rounding be
+            # ratios: near FPR 1 the logarithm of a width is large, and so would its rounding be
+            width = np.expm1(start - end)
             done = np.minimum(x, end) - end + np.log(np.expm1(start - np.maximum(x, start)) / width)
             rest = np.log(np.expm1(np.minimum(x, end) - end) / width)
             logs = [np.logaddexp(rest + v[left], done + v[right]) for v in (missed, caught)]

@@ -21,10 +21,8 @@ _EDGE = 128  # bytes that an edge takes, between which the outcomes of a step ar
 _BEYOND = 1e-3  # probability that a lattice should not miss
 _TOGETHER = 1 << 18  # cells of eight points at once
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(8)
-_NARROW, _WIDE = (
-    0.09,
-    1.8,
-)  # (width of a cell) x (slope of the log density) up to which a series and 8 points are right to rounding
+# (width of a cell) x (slope of the log density) up to which a series and 8 points are right to rounding
+_NARROW, _WIDE = 0.09, 1.8
 
 
 Parts = Sequence[tuple[float, float]]
@@ -544,11 +542,8 @@ class Symmetrized(AbstractStepLaw):
                 (below.losses, np.zeros(1), above.losses),
                 (below.log_out, middle, above.log_out),
                 (below.log_in, middle, above.log_in),
-                (
-                    below.widest,
-                    line.widest[up.argmax()][None],
-                    above.widest,
-                ),  # of losses above 0 there may be none
+                # of losses above 0 there may be none
+                (below.widest, line.widest[up.argmax()][None], above.widest),
             )
         ]
         return Outline(*parts)

@@ -17,16 +17,15 @@ from sims.bench.questions import QUESTIONS, Question, ours, theirs
 NOISE, RATE, STEPS, EPSILON = 0.8, 0.01, 1000, 1.0
 ADVANTAGE, FPR, FNR = 0.2, 0.01, 0.9
 DEFAULT = 1e-4  # dp-accounting's and riskcal's grid of losses
-EQUAL, OURS = (
-    1.3e-4,
-    1.4e-5,
-)  # with which dp-accounting's delta is above the truth by 3.4e-7, and mipsim's bounds are as far apart
+# with which dp-accounting's delta is above the truth by 3.4e-7, and mipsim's bounds are as far apart
+EQUAL, OURS = 1.3e-4, 1.4e-5
 
+# of dp-accounting: the coarsest of those tried whose upper bound is within 1e-4 of mipsim's lower bound
 _GRIDS = {
     "500 x noise 1, rate 0.01, then 500 x noise 1.5, rate 0.02: epsilon(1e-05)": 3.4e-4,
     "100 x Laplace noise 1, rate 0.1: epsilon(1e-05)": 1.2e-3,
     "20 x Laplace noise 10, then 10 x noise 5: epsilon(1e-06)": 2.5e-3,
-}  # of dp-accounting: the coarsest of those tried whose upper bound is within 1e-4 of mipsim's lower bound
+}
 _AT_EQUAL_WIDTH = [(question, grid) for question in QUESTIONS if (grid := _GRIDS.get(question.words))]
 
 

@@ -47,9 +47,8 @@ class ReportFolder:
         self,
         folder: Path | None,  # made if need be; None: no report
         data: str | None,  # a further file of the data, or "-" for standard output
-        register: Mapping[
-            str, Statement
-        ],  # its order is that of the entries; corrections are looked up in it
+        # its order is that of the entries; corrections are looked up in it
+        register: Mapping[str, Statement],
         setting: Setting,
         statements: int,  # how many are requested
     ) -> None:

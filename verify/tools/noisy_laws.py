@@ -137,9 +137,8 @@ def value_above(
             result = before[:-1, None] * cells
             return at_threshold.density(r) * np.concatenate([result.reshape(-1, r.size), before[-1:]])
 
-        steps = np.arange(
-            cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0
-        )  # so that no piece is long
+        # so that no piece is long
+        steps = np.arange(cuts[0] - threshold - 4.0, cuts[-1] - threshold + 4.0, 4.0)
         return integral(
             pieces, [0.0, *(-gaps), *(cuts - threshold), *steps], _common_rate(at_threshold, at_query)
         )

@@ -37,9 +37,8 @@ class Trial:
     call: str
     claim: str  # the words of the documentation, verbatim
     place: str  # where they stand
-    cases: Mapping[
-        str, Case
-    ]  # name -> a use of the tool, whose truth is known; enclosed where there is a single run
+    # name -> a use of the tool, whose truth is known; enclosed where there is a single run
+    cases: Mapping[str, Case]
     side: Literal["lower", "upper"]  # a lower bound must not be above the truth, an upper bound not below
     tool: str = ""
     package: str = (

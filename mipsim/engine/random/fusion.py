@@ -65,10 +65,8 @@ def store_rows(room: Array, turn: Int[Array, ""], rows: Callable[[int], Array]) 
      [1. 1.]
      [2. 2.]]
     """
-    first, count = (
-        (turn % 2).astype(jnp.uint32),
-        room.shape[0] - 1,
-    )  # unsigned: XLA would test a signed place for a negative value each time
+    # unsigned: XLA would test a signed place for a negative value each time
+    first, count = (turn % 2).astype(jnp.uint32), room.shape[0] - 1
     for k in range(count):
         room = jax.lax.dynamic_update_slice(room, rows(k)[None], (first + jnp.uint32(k), jnp.uint32(0)))
     room = jax.lax.optimization_barrier(room)

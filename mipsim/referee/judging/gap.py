@@ -458,9 +458,8 @@ def exceed(alpha: np.ndarray, upper: Rates, lower: Rates, largest: float, convex
     `alpha`: increasing, shape (m,); `upper`, `lower`: the rates of both curves there; `largest`: the largest gap at the points; `convex`: whether
     both curves are convex; else only monotony bounds what lies between.
     """
-    if not math.isfinite(
-        largest
-    ):  # there is nothing left to find on that side, nor, if it is so throughout, on the other
+    # there is nothing left to find on that side, nor, if it is so throughout, on the other
+    if not math.isfinite(largest):
         return np.full(alpha.size - 1, -math.inf)
     left, right = slice(None, -1), slice(1, None)
     origin = _Origin((upper.fnr[left] + lower.fnr[right]) > 1.0)

@@ -82,9 +82,8 @@ def sampled_delta(epsilon: float, sigma: float, rate: float, neighbours: str) ->
     far = sigma**2 * (epsilon + 1.0) + 40.0 * sigma + 2.0
     end = float(scipy.optimize.brentq(passed, -far, far, xtol=1e-13))  # pyright: ignore[reportArgumentType]
     best = above(end, 1.0) - slope * above(end, 0.0 if neighbours == ADDED else -1.0)
-    if neighbours == ADDED and passed(-far) < -2.0 * math.log(
-        slope
-    ):  # the neighbour's half-line, below another end
+    # the neighbour's half-line, below another end
+    if neighbours == ADDED and passed(-far) < -2.0 * math.log(slope):
         back = scipy.optimize.brentq(lambda x: passed(x) + 2.0 * math.log(slope), -far, far, xtol=1e-13)
         other = float(back)  # pyright: ignore[reportArgumentType]
         best = max(best, (1.0 - above(other, 0.0)) - slope * (1.0 - above(other, 1.0)))

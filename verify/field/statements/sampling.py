@@ -19,9 +19,8 @@ SAMPLING = Statement(
         "rate": Real(1e-3, 0.9, log=True, meaning="sampling rate q"),
         "neighbours": Choice(ADDED, REPLACED, meaning="which data sets are neighbours"),
     },
-    where=lambda epsilon, sigma, rate: (
-        sampling_claim(epsilon, sigma, rate).value > -9.0
-    ),  # what float64 computes both ways
+    # what float64 computes both ways
+    where=lambda epsilon, sigma, rate: sampling_claim(epsilon, sigma, rate).value > -9.0,
     claimed=sampling_claim,
     truth=sampled_delta,
     second_route=by_densities,

@@ -177,10 +177,8 @@ def pure_pair(epsilon: float, outcomes: int, draw: int) -> tuple[list[Any], list
         [(r, w) for r, w in zip(ratios, weights, strict=True) if (r > 1) == above] for above in (False, True)
     ]
     less, more = (mpmath.fsum(r * w for r, w in side) / mpmath.fsum(w for _, w in side) for side in sides)
-    shares = {
-        False: (more - 1) / (more - less),
-        True: (1 - less) / (more - less),
-    }  # so that the ratios have mean 1
+    # so that the ratios have mean 1
+    shares = {False: (more - 1) / (more - less), True: (1 - less) / (more - less)}
     totals = {above: mpmath.fsum(w for _, w in sides[above]) for above in (False, True)}
     q = [w * shares[r > 1] / totals[r > 1] for r, w in zip(ratios, weights, strict=True)]
     return [r * x for r, x in zip(ratios, q, strict=True)], q

@@ -30,9 +30,8 @@ POWER = Statement(
     kind=rf.Ordering(unit="probit"),
     domain={
         "ratio": positive(0.01, 10.0, meaning="Delta / sigma"),
-        "rate": rf.Real(
-            0.001, 1.0, log=True, meaning="probability that the record takes part"
-        ),  # the paper draws 0.3 and 1
+        # the paper draws 0.3 and 1
+        "rate": rf.Real(0.001, 1.0, log=True, meaning="probability that the record takes part"),
     },
     claimed=lambda ratio, rate: power(known_resilience(ratio, rate), Z),
     truth=lambda ratio, rate: rf.Number(power(relaxed("Gaussian", ratio, rate), Z), route="exact curves"),

@@ -280,9 +280,8 @@ RANDOM_LIMIT = replace(
         "n", sizes=lambda ratio: [2**k for k in range(3, 14 if ratio <= 1 else 12) if 2**k * ratio >= 50]
     ),
     domain={
-        "ratio": rf.Real(
-            0.2, np.inf, log=True, hunt_to=10.0, meaning="d / n"
-        ),  # six sizes with 50 dimensions or more
+        # six sizes with 50 dimensions or more
+        "ratio": rf.Real(0.2, np.inf, log=True, hunt_to=10.0, meaning="d / n"),
         "n": rf.Whole(2, np.inf, log=True, hunt_to=8192, meaning="records in a batch"),
     },
     claimed=lambda ratio, n: leemann.step_tradeoff(*rows_of(ratio, n), rows_of(ratio, n)[0]),

@@ -24,9 +24,8 @@ def printed(d: int, n: int, target: float, tau: float, spread: float, spare: flo
     """Equation 8 with K as printed: nothing is taken off the target's gradient."""
     _, variance, gradient = gradients(d, n, 0.0, target, spread, 1.0)
     own = float((gradient**2 / variance).sum())
-    rows = (
-        n + tau**2 * n
-    )  # n_eff = n + (tau' n / C)^2, where the mean has noise tau' = tau / sqrt(n) and C = 1
+    # n_eff = n + (tau' n / C)^2, where the mean has noise tau' = tau / sqrt(n) and C = 1
+    rows = n + tau**2 * n
     return leemann.step_tradeoff(d, rows, own * spare)
 
 

@@ -86,9 +86,8 @@ REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
     domain={
         "d": rf.Whole(100, np.inf, log=True, hunt_to=6400 * 4**8),
         "power": rf.Real(0.3, np.inf, hunt_to=3.0, meaning="n = d^power"),  # n = d^power
-        "away": rf.Real(
-            -3.0, 3.0, meaning="how many standard deviations K is from d"
-        ),  # K in standard deviations from d
+        # K in standard deviations from d
+        "away": rf.Real(-3.0, 3.0, meaning="how many standard deviations K is from d"),
     },
     claimed=lambda: 1.0,
     truth=mu_of_a_random_k,

@@ -9,10 +9,8 @@ import types
 
 import numpy as np
 
-for name in (
-    "opake.api.auditing",
-    "opake.api.auditing.one_run",
-):  # entered without __init__, which imports PyTorch
+# entered without __init__, which imports PyTorch
+for name in ("opake.api.auditing", "opake.api.auditing.one_run"):
     package = types.ModuleType(name)
     place = importlib.metadata.distribution("opake-auditing").locate_file(name.replace(".", "/"))
     package.__path__ = [str(place)]
