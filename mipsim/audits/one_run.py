@@ -30,9 +30,8 @@ from mipsim.tradeoff.compose import compose
 
 LEAST_GUESSES = 16
 """Fewer guesses, all of them right, are no surprise by chance at the usual failure probabilities."""
-_ROUNDING = (
-    1e-9  # share of the failure probability held back: both tests then refuse by far more than float64 rounds
-)
+# share of the failure probability held back: both tests then refuse by far more than float64 rounds
+_ROUNDING = 1e-9
 _LAST_DIGITS = 1e-15  # by which a promised curve may have been rounded up between two points of a table
 DOUBTFUL_COINS = 1e-3
 """A p-value of the coins from which an audit warns, or refuses where nobody stated that they were fair."""

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 FPRS = (1e-4, 1e-3, 0.01, 0.02, 0.05, *(round(0.1 * k, 1) for k in range(1, 10)))
 """At which the band is written as data."""
-_NOT_FAR_BELOW = (
-    0.1  # share of the failure probability from which what delta costs weakens the bound of epsilon
-)
+# share of the failure probability from which what delta costs weakens the bound of epsilon
+_NOT_FAR_BELOW = 0.1
 _KEYS = (
     *("design", "assumes", "confidence", "holds", "scores", "clusters", "runs", "records", "shadow_runs"),
     *("judged", "mu_lower_bound", "epsilon_lower_bound", "delta", "delta_lower_bound", "epsilon"),

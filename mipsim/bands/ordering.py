@@ -17,9 +17,8 @@ from mipsim.bands.counted_rates import CountedRates
 from mipsim.bands.gap_interval import gap_end
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
-_TESTED = (
-    64  # thresholds where a curve is held against the steps of the other; all share the failure probability
-)
+# thresholds where a curve is held against the steps of the other; all share the failure probability
+_TESTED = 64
 _CELLS, _PARTS = 512, 16  # of FPRs, and of a cell where a chord is bounded
 _LEVELS = 64  # at which the errors of two independent curves are weighed against each other
 _ANGLE = 0.1  # radians: the least weight of the curve with more games

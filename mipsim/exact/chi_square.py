@@ -18,9 +18,8 @@ _REACH = 8.5  # sqrt X is a 1-Lipschitz function of normals: beyond, less than 2
 _OUTSIDE = 1e-15
 _TINY = 1e-40  # P(X <= 1e-40) is below 1e-20
 _GOOD = 1e-6  # sums at the points themselves are taken where their error is below this
-_MOST_NONCENTRALITY = (
-    1e5  # of such sums: some 4,000 terms; beyond, values between grid points are bounded by convexity
-)
+# of such sums: some 4,000 terms; beyond, values between grid points are bounded by convexity
+_MOST_NONCENTRALITY = 1e5
 _NEAR = 0.5  # of sqrt x: below, cells shrink towards 0, where the cdf of few degrees of freedom is steep
 _GAMMA = 1e-10  # the relative error that `gamma_below` is granted; its tests find less than 1e-12
 _OUTWARD = 1e-12  # covers the rounding of the interpolation

@@ -15,9 +15,8 @@ from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
 
 _LOG_ROOT = 0.5 * float(np.log(2.0 * np.pi))
-_NEAR_ROOT = (
-    1e-8  # of a deviation: convergence is quadratic, so that the step before was the last that counts
-)
+# of a deviation: convergence is quadratic, so that the step before was the last that counts
+_NEAR_ROOT = 1e-8
 _NEWTON = 12  # steps; quadratic convergence needs five, a start in a far tail a few more
 _MIDDLE = 4  # saddlepoints at either side of 0: ten deviations, where most thresholds are
 _FAINT = -34.5  # the log of 1e-15: where Chernoff's bound is less, it is the error's bound

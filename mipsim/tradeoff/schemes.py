@@ -44,12 +44,10 @@ class Scheme:
     neighbours: tuple[str, ...]  # those for which bounds are proven
     spelt: str = ""  # how configurations of other libraries write it, beside its own name
     groups: bool = False  # whether bounds are proven of several records, too
-    step: Step | None = (
-        None  # (curve of a noisy sum by what both worlds add to it, rate, neighbours, group) -> that of a step
-    )
-    epochs: Epochs | None = (
-        None  # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
-    )
+    # (curve of a noisy sum by what both worlds add to it, rate, neighbours, group) -> that of a step
+    step: Step | None = None
+    # (noise, steps of an epoch, epochs, replace) -> the curve: a record takes part once in each epoch
+    epochs: Epochs | None = None
 
     def __post_init__(self) -> None:
         """Refuse a way that nothing accounts for."""

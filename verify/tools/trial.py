@@ -41,15 +41,13 @@ class Trial:
     cases: Mapping[str, Case]
     side: Literal["lower", "upper"]  # a lower bound must not be above the truth, an upper bound not below
     tool: str = ""
-    package: str = (
-        ""  # its distribution, with the versions that are judged, as "riskcal==1.5.*"; "" for code of our own
-    )
+    # its distribution, with the versions that are judged, as "riskcal==1.5.*"; "" for code of our own
+    package: str = ""
     runs: int = 1  # independent uses in each case; 1: the number may never be wrong
     restricted_by: str = ""  # words that restrict the claim, with their place, and what else is fair to know
     repaired: str = ""  # what a later version does; "" if none was looked at
-    by_formula: bool = (
-        False  # computed anew in this project, from the public source: it cannot be installed here
-    )
+    # computed anew in this project, from the public source: it cannot be installed here
+    by_formula: bool = False
     promises: bool = True  # False: an estimate promises nothing; it is counted, and no verdict is given
 
     @property

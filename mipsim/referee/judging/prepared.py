@@ -31,9 +31,8 @@ class Share:
     games: int  # in each world, where games are played
     run: int  # seed of the run
     purpose: str = "judge"  # sets the games apart from those of other judges with the same seed
-    seconds: float | None = (
-        None  # of the processor for exact distributions; None: the amount of work alone limits them
-    )
+    # of the processor for exact distributions; None: the amount of work alone limits them
+    seconds: float | None = None
 
     def seed(self, statement: Statement, at: Mapping[str, Any]) -> int:
         """The seed of a point's own games, in [0, 2^62): of run, statement, what matters of the point, and purpose."""
