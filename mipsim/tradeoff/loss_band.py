@@ -13,6 +13,8 @@ from mipsim.sums.lattice import Power
 from mipsim.sums.loss_bounds import Rounded
 from mipsim.tradeoff.bounds import TINY, CurveBounds, log_complement
 
+PLACES = {"delta": slice(0, 2), "rest": slice(2, 4), "other": slice(4, 6)}
+"""Where `Band.sticks` has the bounds of each number."""
 _BEYOND = 8.0, 20.0, 40.0  # nats above a loss at which the TPR bounds delta where slopes are of no use
 _NO_MATTER = -36.0  # logarithm of a share that rounding hides
 _LARGEST = 1e307  # about the largest float64
@@ -21,12 +23,14 @@ _BELL = np.exp(-0.5 * _DEVIATIONS**2)
 
 
 class Side:
-    """Bounds of the masses above and below places of the lattice, in both worlds, as (low, high) in units of the band."""
+    """Bounds of the masses above and below places of the lattice, in both worlds, as (low, high) in units of the band.
+    `way`: 1 where the distribution reveals more, so that what a world alone has is rounded up, -1 where it reveals less.
+    """
 
     def __init__(
-        self, power: Power, rounded: Sequence[tuple[Rounded, int]], units: tuple[float, float], sign: float
+        self, power: Power, rounded: Sequence[tuple[Rounded, int]], units: tuple[float, float], way: float
     ) -> None:
-        theta = power.theta
+        theta, (unit_in, unit_out) = power.theta, units
         self.losses = power.losses
         slack = 3.0 * math.expm1(min(sum(count * law.rounding for law, count in rounded), 50.0))
         # Slopes are e^(loss - centre), right to as many roundings as that is large.
@@ -34,64 +38,71 @@ class Side:
         slack += (
             8.0 * 2.0**-53 * (abs(power.log_scale) + (1.0 + abs(theta)) * abs(power.centre) + reach + 4.0)
         )
-        own_in, own_out = (
-            (1.0 - theta) * power.centre + power.log_scale,
-            -theta * power.centre + power.log_scale,
-        )
-
-        def bounds(value: np.ndarray, error: np.ndarray, log_unit: float) -> tuple[np.ndarray, np.ndarray]:
-            if abs(log_unit) > 600.0:  # the plan was far off: nothing is known
-                return np.zeros(value.shape), np.full(value.shape, np.inf)
-            scale = math.exp(log_unit)
-            with np.errstate(invalid="ignore", over="ignore"):
-                low = np.maximum(value - error, 0.0) * (scale * (1.0 - slack))
-                high = (value + error) * (scale * (1.0 + slack))
-            return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
-
-        def at_all(masses: list[tuple[float, int]], log_unit: float, sign: float) -> float:
-            """Probability that any of the masses, given by logarithms, occurs; in units."""
-            rare = _log_total(masses)
-            if rare > -30.0:
-                retained = sum(count * float(log_complement(log)) for log, count in masses)
-                rare = math.log(-math.expm1(retained)) if retained < 0.0 else -math.inf
-            if sign > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
-                return math.inf
-            return math.exp(min(rare - log_unit, 705.0)) * (1.0 + sign * (slack + 1e-12))
-
-        def beyond(masses: list[tuple[float, int]], log_unit: float) -> float:
-            """A bound on what additional masses of each term add to the sum; in units."""
-            more = _log_total(masses)
-            if more > -30.0:
-                more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
-            return math.exp(more - log_unit) * (1.0 + slack + 1e-12) if more - log_unit < 705.0 else math.inf
-
-        self.out_up, self.out_down = (bounds(*tail, own_out - units[1]) for tail in power.tails(-theta))
-        self.in_up, self.in_down = (bounds(*tail, own_in - units[0]) for tail in power.tails(1.0 - theta))
-        self.in_only = at_all([(law.log_in_only, count) for law, count in rounded], units[0], sign)
-        self.out_only = at_all([(law.log_out_only, count) for law, count in rounded], units[1], sign)
+        log_in = (1.0 - theta) * power.centre + power.log_scale - unit_in
+        log_out = -theta * power.centre + power.log_scale - unit_out
+        self.out_up, self.out_down = (_scaled(*tail, log_out, slack) for tail in power.tails(-theta))
+        self.in_up, self.in_down = (_scaled(*tail, log_in, slack) for tail in power.tails(1.0 - theta))
+        self.in_only = _any_of([(law.log_in_only, n) for law, n in rounded], unit_in, way, slack)
+        self.out_only = _any_of([(law.log_out_only, n) for law, n in rounded], unit_out, way, slack)
         missing, rejected = [(law.log_in_missing, count) for law, count in rounded], []
         for k in range(max(len(law.lost) for law, _ in rounded)):
             accept, reject = ([(law.lost[k][i], count) for law, count in rounded] for i in (0, 1))
             # What matters less beside the FNR or the FPR there; the rate whose tail is not small is about 1.
-            beside_fnr = _log_total(accept) - (units[0] if theta < 1.0 else 0.0)
-            beside_fpr = _log_total(reject) - (units[1] if theta > 0.0 else 0.0)
+            beside_fnr = _log_total(accept) - (unit_in if theta < 1.0 else 0.0)
+            beside_fpr = _log_total(reject) - (unit_out if theta > 0.0 else 0.0)
             # Of two that do not matter here: what matters far from here, where the other rate is rare.
             no_matter = beside_fnr < _NO_MATTER and beside_fpr < _NO_MATTER
             if theta >= 0.5 if no_matter else beside_fnr <= beside_fpr:
                 missing += accept
             else:
                 rejected += reject
-        self.in_missing = at_all(missing, units[0], 1.0)
-        self.out_missing = at_all(rejected, units[1], 1.0)
+        self.in_missing = _any_of(missing, unit_in, 1.0, slack)
+        self.out_missing = _any_of(rejected, unit_out, 1.0, slack)
         self.log_in_missing, self.log_out_missing = (
             _log_total(masses) + slack + 1e-12 for masses in (missing, rejected)
         )
-        self.in_surplus = beyond([(law.log_in_surplus, count) for law, count in rounded], units[0])
-        self.out_surplus = beyond([(law.log_out_surplus, count) for law, count in rounded], units[1])
+        self.in_surplus = _more_by([(law.log_in_surplus, n) for law, n in rounded], unit_in, slack)
+        self.out_surplus = _more_by([(law.log_out_surplus, n) for law, n in rounded], unit_out, slack)
 
 
-def _log_total(masses: list[tuple[float, int]]) -> float:
-    """Log of the sum of masses that are given by logarithms and counts."""
+Logs = Sequence[tuple[float, int]]
+"""Masses, each by its logarithm and how often it is there."""
+
+
+def _scaled(
+    value: np.ndarray, error: np.ndarray, log_unit: float, slack: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of what is known to an error, times e^log_unit."""
+    if abs(log_unit) > 600.0:  # the plan was far off: nothing is known
+        return np.zeros(value.shape), np.full(value.shape, np.inf)
+    scale = math.exp(log_unit)
+    with np.errstate(invalid="ignore", over="ignore"):
+        low = np.maximum(value - error, 0.0) * (scale * (1.0 - slack))
+        high = (value + error) * (scale * (1.0 + slack))
+    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=np.inf, posinf=np.inf)
+
+
+def _any_of(masses: Logs, log_unit: float, way: float, slack: float) -> float:
+    """A bound on the probability that any of the masses occurs, from above (way 1) or below (-1); in units."""
+    rare = _log_total(masses)
+    if rare > -30.0:
+        retained = sum(count * float(log_complement(log)) for log, count in masses)
+        rare = math.log(-math.expm1(retained)) if retained < 0.0 else -math.inf
+    if way > 0.0 and rare - log_unit > 705.0:  # no float64 is above it
+        return math.inf
+    return math.exp(min(rare - log_unit, 705.0)) * (1.0 + way * (slack + 1e-12))
+
+
+def _more_by(masses: Logs, log_unit: float, slack: float) -> float:
+    """A bound on what additional masses of each term add to the sum; in units."""
+    more = _log_total(masses)
+    if more > -30.0:
+        more = math.log(math.expm1(math.exp(more))) if more < 6.0 else math.inf
+    return math.exp(more - log_unit) * (1.0 + slack + 1e-12) if more - log_unit < 705.0 else math.inf
+
+
+def _log_total(masses: Logs) -> float:
+    """Log of the sum of masses."""
     most = max((log for log, _ in masses), default=-math.inf)
     if most == -math.inf:
         return most

@@ -14,7 +14,7 @@ from mipsim._budget import spent
 from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import Cells, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
-from mipsim.tradeoff.loss_band import Band, Side, density_over_number
+from mipsim.tradeoff.loss_band import PLACES, Band, Side, density_over_number
 from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, LossPlan, refined_within
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
@@ -248,19 +248,18 @@ class LossSum(LossPlan):
         return self._by_plan(plans, lambda plan, at: plan._sticks(loss[at], accuracy, needs))
 
     def _sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
-        part = {"delta": 0, "rest": 2, "other": 4}[needs]
+        delta, rest, other = PLACES.values()
 
         def ask(band: Band) -> tuple[np.ndarray, ...]:
             return band.sticks(loss)
 
         def ends(bounds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
             # 1 less delta is the rest, and so is e^loss less what the other direction has.
-            rest = with_complement(bounds[2], bounds[3], bounds[0], bounds[1])
-            rest = with_complement(rest[0], rest[1], bounds[4], bounds[5], loss)
+            known = with_complement(*bounds[rest], *bounds[delta])
+            known = with_complement(*known, *bounds[other], total=loss)
             if needs == "rest":
-                return rest
-            total = loss if needs == "other" else 0.0
-            return with_complement(bounds[part], bounds[part + 1], rest[0], rest[1], total)
+                return known
+            return with_complement(*bounds[PLACES[needs]], *known, total=loss if needs == "other" else 0.0)
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:
             low, high = ends(bounds)
@@ -283,7 +282,7 @@ class LossSum(LossPlan):
             return (max if needs == "delta" else min)(theta, self._end(accuracy, needs))
 
         result, wide = self._refined(ask, known, width, tilt, loss.size, accuracy, needs)
-        result[part : part + 2] = ends(result)
+        result[PLACES[needs]] = ends(result)
         return result, wide
 
     def _end(self, accuracy: float, needs: str) -> float:
@@ -310,7 +309,7 @@ class LossSum(LossPlan):
         """Bounds of log delta of a direction, refined; by delta itself or by its complement."""
         result, _ = self.sticks(-epsilon if turned else epsilon, accuracy, "other" if turned else "delta")
         shift = epsilon if turned else np.zeros(epsilon.shape)
-        low, high = (result[k] + shift for k in ((4, 5) if turned else (0, 1)))
+        low, high = (end + shift for end in result[PLACES["other" if turned else "delta"]])
         return low, np.fmin(high, 0.0)
 
     def rough_other(self, epsilon: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -368,7 +367,7 @@ class LossSum(LossPlan):
         if math.isinf(sum(law.ends[0] for law, _ in laws)):
             laws, sure = self.directed(True), (sure[1], sure[0])
         if math.isinf(sum(law.ends[0] for law, _ in laws)):
-            low, high = self.log_delta(np.zeros(1), accuracy, False)
+            low, high = self.log_delta(np.zeros(1), accuracy, turned=False)
             return float(low[0]), float(high[0])
         p = sum(count * law.p for law, count in laws)
         factor = max(1.0, 2.0 ** math.floor(math.log2(_RESOLVED / min(p, 1.0))))
@@ -376,8 +375,7 @@ class LossSum(LossPlan):
         least = sum(count * law.ends[0] for law, count in laws)
         built = LossSum([(Capped(law, law.ends[0] - least), count) for law, count in laws], sure, self.places)
         built._left = self._left
-        result, _ = built.sticks(np.zeros(1), accuracy, "other")
-        low, high = float(result[4][0]), min(float(result[5][0]), 0.0)
+        low, high = (float(end[0]) for end in built.log_delta(np.zeros(1), accuracy, turned=True))
         if factor == 1.0:
             return low, high
         # In products of Q + p_i (P_i - Q) the terms of second order and higher have at most (e^(2 p) - 1 - 2 p) / 2.
@@ -480,6 +478,11 @@ class LossSum(LossPlan):
         accuracy: float,
         needs: str,
     ) -> tuple[list[np.ndarray], np.ndarray]:
+        """What is known of each value, narrowed band by band until it is as accurate as requested, and how wide it is then.
+
+        A greedy search: the tilts of the first and the last value that are too wide are where the next band is, or between them where
+        a single band reaches both. A band near an earlier one is finer than that. A value is given up where bands no longer narrow it.
+        """
         result = _narrowed(self.bands, ask, known)
         if accuracy == math.inf:
             return result, np.full(size, math.inf)
