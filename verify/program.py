@@ -17,8 +17,8 @@ from mipsim.referee import Outcome, Statement, Verdict
 from mipsim.referee.outcome import titled_examples
 from mipsim.referee.result import PointResult
 
-BY_HAND, REPLICATION = "verify.by_hand", "mipsim.referee.replication"
-_STANDS_IN = {"mipsim.referee", REPLICATION}
+BY_HAND = "verify.by_hand"
+_REPLACED = {"mipsim.referee", "mipsim.referee.replication"}
 _OWN = ("mipsim", "sims", "verify")
 NOT_ALONE = ("leemann-alg-1-real",)
 """Statements whose second route needs gradients of networks, and so the library."""
@@ -141,8 +141,7 @@ class _Collected:
 
     def add(self, module: str, name: str) -> str:
         """Add what a name of a module is, and return the name."""
-        if module in _STANDS_IN:
-            module = BY_HAND if name in _module(BY_HAND)[2] else REPLICATION
+        module = BY_HAND if module in _REPLACED else module
         lines, _, defined = _module(module)
         if name not in defined:  # a module, or what a package hands on
             self.left_out.add(name)
@@ -159,7 +158,7 @@ class _Collected:
                 )
                 self.imports.add(ast.unparse(single))
                 return name
-            if source in _STANDS_IN or source.startswith(("verify.", "sims.")):
+            if source in _REPLACED or source.startswith(("verify.", "sims.")):
                 return self.add(source, name)
             self.left_out.add(name)
             return name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -261,60 +261,12 @@ class Draws:
         )
 
 
-def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
-    """How far the power of the first attack is above that of the second, at the FPR where it is so most surely; the statement names no FPR.
-    `first`: the attack that should not be stronger; `names`: what is subtracted, in words; `rates`: FPRs that are looked
-    at, at most as many as in `RATES`.
-    """
-    gains = {
-        rate: difference(*((p.value, p.low, p.high) for p in (first.power(rate), second.power(rate))))
-        for rate in rates
-    }
-    rate = max(gains, key=lambda rate: gains[rate][1])
-    return Replication(
-        *gains[rate],
-        what=f"power at FPR {rate:g}, {names}",
-        how=first.how,
-        claim=0.0,
-        size=first.size,
-        one_sided=True,
-    )
-
-
 def share(hits: float, games: int, risk: float = RISK / 2) -> tuple[float, float, float]:
     """(share, low, high): a `clopper_pearson` interval.
     `hits`: how often it happened; `games`: in how many draws; `risk`: failure probability of each end, below 1/2.
     """
     low, high = clopper_pearson([hits], games, 2.0 * risk)
     return float(hits) / games, float(low[0]), float(high[0])
-
-
-def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float, float]:
-    """(value, low, high) of a difference of two numbers with intervals.
-    >>> difference((0.5, 0.25, 0.75), (0.25, 0.0, 0.5))
-    (0.25, -0.25, 0.75)
-    """
-    return first[0] - second[0], first[1] - second[2], first[2] - second[1]
-
-
-def mean(sample: np.ndarray, low: float, high: float, risk: float = RISK) -> tuple[float, float, float]:
-    """(mean, low, high): the interval of the mean of numbers in [low, high].
-
-    Source: Hoeffding (1963).
-
-    >>> [round(x, 2) for x in mean(np.full(1000, 0.5), 0.0, 1.0)]
-    [0.5, 0.41, 0.59]
-    """
-    value, off = float(sample.mean()), (high - low) * math.sqrt(math.log(2.0 / risk) / (2 * sample.size))
-    return value, max(low, value - off), min(high, value + off)
-
-
-def near(value: float, error: float = 1e-9) -> tuple[float, float, float]:
-    """(value, low, high) of what a method without chance computes to a relative error.
-    >>> near(2.0, 0.5)
-    (2.0, 1.0, 3.0)
-    """
-    return value, value - error * abs(value), value + error * abs(value)
 
 
 def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:

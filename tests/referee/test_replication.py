@@ -6,7 +6,8 @@ from scipy.stats import binom, norm
 
 import mipsim as mi
 from mipsim import referee as rf
-from mipsim.referee.replication import RISK, ahead, replicate, share
+from mipsim.referee.replication import RISK, replicate, share
+from verify.by_hand import ahead
 
 RNG = np.random.default_rng(0)
 

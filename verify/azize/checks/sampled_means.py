@@ -9,9 +9,9 @@ import numpy as np
 import scipy
 
 from mipsim.referee import Draws, Replication
-from mipsim.referee.replication import mean, near
 from verify.azize.checks.second_routes import by_digits, by_parity, parity_ratio
 from verify.azize.laws.mean_families import FAINT, MeanProblem
+from verify.by_hand import mean, near
 
 ROWS = 200
 ENTRIES = 4_000_000

@@ -9,10 +9,11 @@ import scipy
 from scipy.special import ndtr, ndtri
 
 from mipsim.referee import Draws, Replication
-from mipsim.referee.replication import RISK, difference, mean, near, share
+from mipsim.referee.replication import RISK, share
 from verify.azize.laws.enumerated import cells, worlds
 from verify.azize.laws.enumeration import best_deterministic_power, mean_game
 from verify.azize.laws.pooled_scores import OFF, ONE_SIDED, ZERO, aim, pooled
+from verify.by_hand import difference, mean, near
 
 GAMES = 20_000
 

@@ -9,8 +9,8 @@ from scipy.special import gamma, gammaln
 
 import mipsim as mi
 from mipsim.referee import Replication
-from mipsim.referee.replication import near
 from verify.azize.laws import moment_formulas as moments
+from verify.by_hand import near
 
 DATA = ("Bernoulli", "normal", "exponential", "Laplace", "uniform", "Student t")
 ROUNDING = 1e-15

@@ -7,7 +7,6 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
     LAWS,
@@ -19,6 +18,7 @@ from verify.azize.laws.estimated_moments import (
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.mean import ASSUMES
 from verify.azize.statements.steps import BOUNDED
+from verify.by_hand import ahead
 from verify.statement import Statement, nowhere, where_in
 
 EASIEST = "easiest = largest true m*"

@@ -7,7 +7,6 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import ahead
 from verify import real_gradients
 from verify.azize.laws.estimated_moments import (
     LAWS,
@@ -20,6 +19,7 @@ from verify.azize.laws.estimated_moments import (
     step_scores,
 )
 from verify.azize.statements.steps import BOUNDED, DOMAIN, PROVABLY, WELL, problem
+from verify.by_hand import ahead
 from verify.statement import Statement, where_in
 
 KNOWN = "known moments are the best estimate; one step"

@@ -11,7 +11,6 @@ from scipy.special import ndtr, ndtri
 from mipsim import GaussianTradeOff
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import ahead, near
 from verify.azize.laws.linear_problems import (
     NAMED,
     REFERENCES,
@@ -23,6 +22,7 @@ from verify.azize.laws.linear_problems import (
 )
 from verify.azize.laws.normal_sums import NormalCurve
 from verify.azize.statements.mean import ASSUMES, ASYMPTOTIC
+from verify.by_hand import ahead, near
 from verify.statement import Statement, where_in
 
 RANDOM = "random"

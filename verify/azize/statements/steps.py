@@ -6,10 +6,10 @@ import numpy as np
 
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import ahead
 from verify.azize.laws.estimated_moments import effective, step_problem, step_scores
 from verify.azize.statements import scalar_product
 from verify.azize.statements.scalar_product import PROVABLY
+from verify.by_hand import ahead
 from verify.statement import Statement
 
 BOUNDED = (

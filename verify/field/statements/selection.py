@@ -12,7 +12,7 @@ import scipy
 
 import mipsim as mi
 from mipsim.referee import Bound, Choice, Control, Equality, Number, Point, Quote, Real, Replication, Whole
-from mipsim.referee.replication import near
+from verify.by_hand import near
 from verify.statement import Statement
 
 DIGITS = 50

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, ndtr, ndtri, xlogy
 
 from mipsim.referee import Draws, Number, Replication
 from mipsim.referee.judging.gap import FLOOR
-from mipsim.referee.replication import difference, near
+from verify.by_hand import difference, near
 from verify.kaissis.laws.relaxed_laws import (
     best_test,
     cell_edges,

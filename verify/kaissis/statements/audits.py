@@ -9,11 +9,11 @@ from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import near
 from mipsim.referee.values import mu_of
 from mipsim.theory import kaissis
 from mipsim.tradeoff import AbstractTradeOff
 from verify import real_gradients
+from verify.by_hand import near
 from verify.kaissis.laws.relaxed_laws import lira
 from verify.kaissis.laws.relaxed_steps import EQUATION_7, SHORT, D, at_once, by_scipy, probits
 from verify.kaissis.statements.curves import EXACT, MU, PART, Z, in_sight, of_norm, power, probit

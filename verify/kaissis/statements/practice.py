@@ -4,8 +4,8 @@ from scipy.special import ndtr, ndtri
 
 from mipsim import referee as rf
 from mipsim.referee import Replication
-from mipsim.referee.replication import near
 from mipsim.theory import kaissis
+from verify.by_hand import near
 from verify.kaissis.laws.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from verify.kaissis.laws.relaxed_laws import known_resilience
 from verify.kaissis.statements.curves import power
