@@ -113,10 +113,11 @@ def _table(paper: str, stored: Rows) -> str:
             item = REGISTER[name]
             number = item.source if field else item.source.partition(", ")[2]
             claim = f" {item.says} |" * field
+            limit = " in the limit" if row["size"] else ""
             size = f" at size {int(row['size']):,}" if row["size"] and "n = " not in row["what"] else ""
             what = row["what"].replace("|", "\\|")
             lines.append(
-                f"| {number} (`{name}`) | {row['class']} |{claim} {item.fails} | {what}{size}: {row['stated']} by the claim, {row['true']} true | {item.instead} |"
+                f"| {number} (`{name}`) | {row['class']} |{claim} {item.fails} | {what}: {row['stated']}{limit} by the claim, {row['true']} true{size} | {item.instead} |"
             )
     return "\n".join(lines) + "\n"
 

@@ -17,7 +17,7 @@ from mipsim._printed import at_least, at_most, shown
 from mipsim._validation import check_fields, number, real, score_vector
 from mipsim._words import quoted
 from mipsim.bands.clopper_pearson import clopper_pearson
-from mipsim.referee.kinds import Limit
+from mipsim.referee.kinds import Limit, ceiling_of, rate_of
 from mipsim.referee.statement import Statement
 from mipsim.referee.values import Number, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -279,18 +279,24 @@ def replicate(statement: Statement, at: Mapping[str, Any]) -> Replication:
     result = statement.call("second_route", at)
     if not isinstance(result, (Replication, Draws)):
         raise ValueError(f"second_route returned {quoted(result)}; it must return a Replication or Draws")
-    full = dict(at)
-    if isinstance(kind, Limit) and result.size is not None:
-        full[kind.grows] = result.size
+    if isinstance(result, Replication) and not math.isnan(result.claim):
+        return replace(result, one_sided=result.one_sided or kind.one_sided)
+    claimed = read("claimed", _claimed(statement, at, result.size))
     if isinstance(result, Draws):
-        claimed = read("claimed", statement.call("claimed", full))
         return result.against(claimed, kind.one_sided, kind.floor)  # pyright: ignore[reportArgumentType]
-    result = replace(result, one_sided=result.one_sided or kind.one_sided)
-    if not math.isnan(result.claim):
-        return result
-    claimed = read("claimed", statement.call("claimed", full))
     if not isinstance(claimed, Number):
         raise ValueError(
             "claim is NaN and the claimed value no number; the second route must say what is claimed"
         )
-    return replace(result, claim=claimed.value)
+    return replace(result, claim=claimed.value, one_sided=result.one_sided or kind.one_sided)
+
+
+def _claimed(statement: Statement, at: Mapping[str, Any], size: int | None) -> Any:
+    """What is claimed at a point; of a limit what the claim tends to, where a theorem gives it, and else the claim at the size that was measured."""
+    kind = statement.kind
+    if not isinstance(kind, Limit):
+        return statement.call("claimed", at)
+    for theorem in (ceiling_of(kind, at), rate_of(kind, at)):
+        if theorem is not None and theorem.claimed is not None:
+            return theorem.claimed
+    return statement.call("claimed", dict(at) if size is None else {**at, kind.grows: size})

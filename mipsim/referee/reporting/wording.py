@@ -74,11 +74,12 @@ def claimed_and_true(point: PointResult) -> str:
     if second is None or not second.excludes:
         return ""
     what, stated, true, ends = second.for_readers()
+    limit = " in the limit" if second.size else ""
     size = f" at size {second.size:,}" if second.size and "n = " not in what else ""
     # A symbol stays as it is written: n is not N, and delta not Delta.
     word = re.match("[a-z]{2,}(?![a-z0-9(])", what)
     begin = what[:1].upper() if word and word[0] not in GREEK else what[:1]
-    return f"{begin}{what[1:]}{size}: {stated} by the claim, {true} true{ends}."
+    return f"{begin}{what[1:]}: {stated}{limit} by the claim, {true} true{size}{ends}."
 
 
 def formula_is_quoted(statement: Statement) -> bool:

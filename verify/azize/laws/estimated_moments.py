@@ -178,7 +178,7 @@ def candidates_of(
     return np.linalg.norm(x, axis=2), np.argmax(score, axis=1)
 
 
-def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: int = 20_000) -> list[Draws]:
+def candidate_scores(law: str, d: int, targets: np.ndarray, batch: int, games: int = 40_000) -> list[Draws]:
     """Scores of the covariance attack with known moments on standardised candidates, by literal batches."""
     rng, result = np.random.default_rng(20_250_906), []
     for target in targets:

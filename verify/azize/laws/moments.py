@@ -59,7 +59,7 @@ def by_closed_form(data: str, p: float, df: float, t: float, q: float) -> Replic
     off = abs(exact + (1 + t**2) / 2)
     return Replication(
         *near(off),
-        what=f"|n (E0[Y] - printed)|, which is to vanish as n grows, at n = {n:,}",
+        what=f"|n (E0[Y] - printed)| at t = {t:.4g} and n = {n:,}",
         how="closed form of the first two moments of the sum",
         size=n,
     )

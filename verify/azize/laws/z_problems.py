@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from mipsim.referee import Draws
+from mipsim.referee import Draws, Replication
 from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, sum_curve, sum_law
 from verify.azize.laws.z_moments import (
     Piece,
@@ -221,7 +221,7 @@ def growing_by_games(games: int = 4000, n: int = 61, p: int = 30, r: float = 1.5
             x[:, 0], y[:, 0] = target, r
         gram, moment = np.einsum("gni,gnj->gij", x, x), np.einsum("gni,gn->gi", x, y)
         scores.append(np.linalg.solve(gram, moment[..., None])[..., 0] @ target)
-    return Draws(*scores, how=f"NumPy, {games:,} literal regressions a world, n = {n}, p = {p}")
+    return Draws(*scores, how=f"NumPy, {games:,} literal regressions a world, n = {n}, p = {p}", size=n)
 
 
 def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int = 51) -> Draws:
@@ -233,7 +233,28 @@ def by_literal_columns(problem: Problem, reading: str, games: int = 4000, n: int
         for member in (0, 1):
             terms = piece.draw(rng, games, max(1, round(d * piece.share)), n, bool(member))
             scores[member] += piece.weight(reading) * terms.sum(axis=1)
-    return Draws(*scores, how=f"NumPy, {games:,} literal games a world, n = {n}, d = {d}")
+    return Draws(*scores, how=f"NumPy, {games:,} literal games a world, n = {n}, d = {d}", size=n)
+
+
+def by_normal_law(
+    theta_1: float, theta_2: float, agrees_1: bool, agrees_2: bool, reading: str, n: int, alpha: float = 0.1
+) -> Replication:
+    """The printed attack's power for two kinds of logistic regressions on x = +-1 at large n, written out.
+
+    thetahat is logit(S/n), S a binomial number of mean n p, and near it a linear function of S: normal, of variance 1/(n p (1 - p)), with a mean
+    that the target moves by its psi/(n p (1 - p)). What that leaves out is below 1e-3 from a million rows on.
+    """
+    moved = variance = leakage = 0.0
+    for theta, agrees in ((theta_1, agrees_1), (theta_2, agrees_2)):
+        p = 1.0 / (1.0 + np.exp(-theta))
+        psi, v = agrees - p, (1.0 if reading == "printed, V reversed" else -1.0) * p * (1.0 - p)
+        weight = (psi / v - theta) / v
+        moved += weight * psi / (p * (1.0 - p)) / 2.0
+        variance += weight**2 / (p * (1.0 - p)) / 2.0
+        leakage += psi**2 / (p * (1.0 - p)) / 2.0
+    power, claimed = (float(ndtr(ndtri(alpha) + mu)) for mu in (moved / np.sqrt(variance), np.sqrt(leakage)))
+    how = f"NumPy and SciPy, normal law of the estimates at n = d = {n:,}, with room for what it leaves out"
+    return Replication(power, power - 1e-3, power + 1e-3, f"power at FPR {alpha:g}", how, claimed)
 
 
 def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
@@ -250,4 +271,5 @@ def by_literal_match(games: int = 2000, n: int = 51) -> Draws:
     return Draws(
         *result,
         how=f"NumPy, {games:,} literal games a world, n = d = {n}: is some released median the target's own number?",
+        size=n,
     )

@@ -124,7 +124,7 @@ PRINTED = Statement(
     uses=("azize-thm-3.1-power",),
     says="The candidate with the largest estimated Mahalanobis score of its gradient, ||g_k - mu0||^2 in C0^-1 with C0 = (1/n) sum g g', is the "
     "easiest to attack.",
-    fails=r"$\hat C_0$ is not centred, and so holds the mean gradient too: what of a candidate's score lies along the mean is left out, unless the mean is small. That is a single direction of d, which matters for few candidates in many dimensions. With fewer references than coordinates $\hat C_0$ has no inverse. At the real records that are judged it picks the easiest of five on diabetes and not on digits.",
+    fails=r"$\hat C_0$ is not centred, and so holds the mean gradient too: what of a candidate's score lies along the mean is left out, unless the mean is small. That is a single direction of d, which seldom matters in many dimensions: of 40 random sets of 5 Gaussian candidates in 20 dimensions it picks the easiest in 36, and loses at most 0.06 probits in the others (mean 1 in each coordinate, batches of 20, $\hat C_0$ known exactly); the example is a set of 30 where it loses more. With fewer references than coordinates $\hat C_0$ has no inverse. At the real records that are judged it picks the easiest of five on diabetes and not on digits.",
     instead="centred, references beyond d",
     kind=rf.Ordering(unit="probit", floor=0.01),
     domain={
@@ -145,7 +145,8 @@ PRINTED = Statement(
     claimed=picked,
     truth=easiest,
     points=[
-        rf.Point({"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4, "draw": 1}, setting="lead"),
+        rf.Point({"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"batch": 10, "draw": 10}, setting="lead"),
+        {"reading": EASIEST, "C0": EXACT} | _FEW | _LATTICE | {"d": 2, "mean": 3.0, "batch": 4, "draw": 1},
         {"reading": ATTACKED, "C0": EXACT} | _FEW | _LATTICE,
         *({"reading": EASIEST, "C0": "uncentred"} | _FEW | _LATTICE | {"law": law, "draw": draw} for law in LAWS for draw in (0, 1)),
         {"reading": EASIEST, "C0": "centred"} | _FEW | _LATTICE | {"references": 50_000},

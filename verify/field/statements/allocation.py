@@ -214,9 +214,9 @@ BLOCKS = Statement(
 BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for 2 of 3 random steps, and for 1 of 3, which is its own block: the cases that are judged of $k$ of $t$.",
-    fails="For a single step blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. For 2 of 3, sigma 1 and delta 0.01 the package prints [3.176, 3.2438], a little below the blocks' own 3.2238 and above the truth. (A bound of the blocks' own composition is another claim, and not judged here.)",
+    fails="For a single step, the package's default, blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. For 2 of 3, sigma 1 and delta 0.01 the package prints [3.176, 3.2438], a little below the blocks' own 3.2238 and above the truth. Other k of t are not judged. (As a bound of the blocks' own composition, which the README describes, the lower end holds at this point; that is another claim, and not judged here.)",
     instead="a single step (k = 1); else an upper bound",
-    source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED: 'gives a lower (optimistic) bound' (README)",
+    source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED, whose README and overview were at hand (README as of commit 11ed6d1)",
     kind=Ordering(unit="epsilon"),
     domain=_TWO | {"selected": Choice(1, 2, meaning="selected steps k of t = 3")},
     claimed=lambda sigma, log10_delta, selected: (epsilon_of_one if selected == 1 else epsilon_of_two)(
@@ -234,7 +234,21 @@ BLOCKS_LOWER = Statement(
     quote=Quote(
         "BoundType.IS_DOMINATED gives a lower (optimistic) bound.", "README of PLD_accounting, common notes"
     ),
-    restricted_by=(_BLOCKS,),
+    restricted_by=(
+        Quote(
+            "Compute tight upper/lower DP bounds for random allocation.", "README of PLD_accounting, purpose"
+        ),
+        Quote(
+            "Per epoch: choose k steps out of t uniformly at random.",
+            "README of PLD_accounting, Random Allocation Model",
+        ),
+        _BLOCKS,
+        Quote(
+            "Only the geometric backend builds the one-step factors in a way that rounds down throughout, which is what a valid lower bound requires; the FFT "
+            "routes round up. Passing an unsupported pair raises ValueError rather than silently returning a bound that does not hold.",
+            "README of PLD_accounting, bound type and convolution method support: of the rounding",
+        ),
+    ),
     second_route=allocation_by_draws,
     restored_by=("a single step is selected", lambda selected: selected == 1),
     samples=(2, 8, 60),

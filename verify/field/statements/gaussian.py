@@ -15,7 +15,7 @@ CLASSICAL_GAUSSIAN = Statement(
     "$(\\varepsilon, \\delta)$-DP at every $\\varepsilon$: the theorem's formula, taken beyond the theorem.",
     fails=r"The theorem and its proof are for $\varepsilon < 1$. At a large $\varepsilon$ the noise is too little: at $\delta = 10^{-5}$ it is enough at 8.3 and is not at 8.5.",
     instead="epsilon < 1, as the theorem says",
-    source="a practice that Zhao et al. (2019) report; Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
+    source="no author's claim: a practice that Zhao et al. (2019) report, of whose paper two copies of the abstract were at hand (deepai.com, which names no version, and arXiv's HTML, in other words); Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0, meaning="epsilon"),
@@ -40,6 +40,14 @@ CLASSICAL_GAUSSIAN = Statement(
         "(epsilon, delta)-DP.",
         "Zhao et al. (2019), arXiv 1911.12060, abstract as deepai.com has it, which names no version; [2] is Dwork and Roth",
         reported=True,
+    ),
+    restricted_by=(
+        Quote(
+            "Our mechanisms achieve (epsilon, delta)-DP for any epsilon, while the classical mechanisms [1, 2] do not achieve (epsilon, delta)-DP for "
+            "large epsilon given delta.",
+            "Zhao et al. (2019), the same abstract",
+            reported=True,
+        ),
     ),
     second_route=calibrated_by_quadrature,
 )
