@@ -22,6 +22,10 @@ _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
 _FAR = 38.0  # standard deviations of a step: what lies beyond has a mass below 1e-300
 _TAIL = 45.0  # what lies beyond a circle has at most e^-45
 _PLACES, _BLOCKS = 1 << 15, 1 << 12
+_MOST_PLACES, _FINE = (
+    1 << 18,
+    0.25,
+)  # of a lattice, and the share of a score's deviation below which its step stays if it can
 _COARSEST = 300.0  # e-folds of a step of a lattice, which then shows nothing
 _SLOPES = 2.0 ** np.arange(-10.0, 14.0)
 _ODDS = 1.0, 1.0 / 4.0, 1.0 / 16.0  # times those of q: tests of rarer rates
@@ -57,10 +61,11 @@ def random_allocation(
     units in its last place only, which shifts the values in it by as much, some of them across its border; a small share of each cell
     is therefore split between the *next* nodes, which outweighs it. See `mipsim.tradeoff.epochs` for these bounds.
 
-    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart. See `_several`.
+    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart, see `_several`. Simulated curves lie near the
+    lower end. Of all steps it is a Gaussian shift.
 
     Args:
-        noise_multiplier: s, in [1/30, 1e4].
+        noise_multiplier: s, in [1/30, 1e4]; in [1e-100, 1e100] where the target takes part in all steps.
         steps: t, of an epoch, in [1, 1e6].
         selected: in how many of them the target takes part, from 1 to t.
         epochs: each with a fresh sample, >= 1.
@@ -81,13 +86,14 @@ def random_allocation(
         [5.78, 6.12]
     """
     count, times = whole("steps", steps, 1, _MOST_STEPS), whole("epochs", epochs, 1)
-    sigma = number("noise_multiplier", noise_multiplier, *(SQUARABLE if count == 1 else _NOISES))
     chosen = whole("selected", selected, 1, count)
+    sigma = number("noise_multiplier", noise_multiplier, *(SQUARABLE if count == chosen else _NOISES))
+    if count == chosen:  # it is in every step
+        return GaussianTradeOff.of_squares([(GaussianTradeOff.of_noise(1.0, sigma), count * times)])
     if chosen > 1:
         return _several(sigma, count, chosen, times)
     # A single epoch is hardly known better.
-    ends = {} if count == 1 else {"accuracy": 5e-4, "epsilon_accuracy": 2e-3}
-    return compose(one_of(sigma, count), copies=times, **ends)
+    return compose(one_of(sigma, count), copies=times, accuracy=5e-4, epsilon_accuracy=2e-3)
 
 
 def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> AbstractTradeOff:
@@ -106,8 +112,6 @@ def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstra
     >>> [round(end, 2) for end in _several(1.0, 3, 2).epsilon_bounds(0.01)]  # 2.9976 by quadrature
     [2.98, 3.23]
     """
-    if selected == steps:
-        return GaussianTradeOff.of_squares([(GaussianTradeOff.of_noise(1.0, sigma), steps * epochs)])
     size, larger = divmod(steps, selected)
     blocks = {size: epochs * (selected - larger)} | ({size + 1: epochs * larger} if larger else {})
     more = compose(
@@ -154,19 +158,22 @@ def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTrad
     tilts = [(0, 0.0), (0, 1.0), (1, 0.0), (1, -1.0)]
     windows = [_window(scores, coarse[side], tilt) for side, tilt in tilts]
     low, high = min(ends[0] for ends in windows), max(ends[1] for ends in windows)
-    step = (high - low) / (_PLACES - 64)
+    middle = np.average(scores, weights=np.exp(line.log_out))
+    fine = _FINE * math.sqrt(np.average((scores - middle) ** 2, weights=np.exp(line.log_out)))
+    places = _PLACES if high - low < fine * _PLACES else _MOST_PLACES
+    step = (high - low) / (places - 64)
     if step > _COARSEST:
         return SampledTradeOff.from_points(*np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     # A score beyond the window is rounded to its end.
     last = math.ceil((most - least) / step) + 1
-    nodes = np.append(np.arange(min(last, _PLACES)), last)
+    nodes = np.append(np.arange(min(last, places)), last)
     cells = law.cells(nodes, least, step)[0]
     laws: list[Masses] = [
         [(cells.log_out, steps)],
         [(cells.log_out, steps - selected), (cells.log_in, selected)],
     ]
     offset = least + 0.5 * step
-    circle = Circle(math.floor((low - steps * offset) / step) - 32, _PLACES, _BLOCKS)
+    circle = Circle(math.floor((low - steps * offset) / step) - 32, places, _BLOCKS)
     # Lower and upper bounds of P(sum >= threshold) and of P(sum < threshold), the better of both tilts.
     off = 1.01 * steps * (cells.rounding + 8.0 * EPS)
     known = [

@@ -163,6 +163,17 @@ def test_the_published_lower_end_of_two_of_three_is_above_ours() -> None:
     assert 2.97 < low < truth.low < 2.9976 < truth.high < 3.176 < high < 3.23
 
 
+@pytest.mark.parametrize("noise", [1e-2, 1.0])
+def test_all_steps_of_two_epochs_are_a_gaussian_shift(noise: float) -> None:
+    assert random_allocation(noise, 2, 2, epochs=2).least_mu() == pytest.approx(2.0 / noise, rel=1e-12)
+
+
+def test_both_ends_of_a_thousand_of_a_million_steps_are_near() -> None:
+    low, high = random_allocation(1.0, 1_000_000, selected=1000).epsilon_bounds(1e-5)
+    assert low < high < 1.003 * low
+    assert high < mi.dpsgd(1.0, 1e-3, 1_000_000).epsilon(1e-5)  # whose numbers of turns vary
+
+
 @pytest.mark.parametrize("add", [False, True])
 def test_several_of_ten_steps_by_simulation(add: bool) -> None:
     ends = simulated(0.8, 10, 1.0, 400_000, add, selected=3)
