@@ -474,11 +474,15 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
 @_repeated("--fpr", "A", "print the TPR at this FPR; may be repeated (default: 0.1, 0.01, 0.001)")
 @click.option(
     "--normalise",
-    default="expected",
     type=click.Choice(NORMALISE),
     help="by what noisy sums are divided: a number that neighbours share (default), the floor of rate times records, or the batch that came",
 )
-@click.option("--data-size", type=Whole(2), metavar="N", help="records, where --normalise needs them")
+@click.option(
+    "--data-size",
+    type=Whole(2),
+    metavar="N",
+    help="records of the larger of both data sets, where CONFIG or --normalise needs them",
+)
 @click.option(
     "--dimension",
     type=Whole(1),
@@ -503,7 +507,8 @@ def account(
     """Bound what DP-SGD leaks: epsilon, delta, advantage, TPR at FPR and mu, each from both sides.
 
     CONFIG is a file .toml, .json or .yaml of a training run: noise_multiplier, batch_size and data_size (or sampling_rate), epochs or steps,
-    sampling, and a claimed epsilon and delta, in these or other usual spellings. It stands in the place of the options that say the same.
+    sampling, and a claimed epsilon and delta, in these or other usual spellings. What it does not say may stand beside it: --sampling,
+    --neighbours, --data-size, --group, --normalise, --dimension, --claim. It stands in the place of the other options of a training.
     With --implemented and --accounted, say which differences between two ways of sampling are proven.
     """
     if (implemented is None) != (accounted is None):
@@ -520,7 +525,9 @@ def account(
         if not config.lower().endswith(ENDINGS):
             raise click.UsageError(f"CONFIG is {quoted(config)}; it must end in {', '.join(ENDINGS)}")
         if implemented is not None or "noise_multiplier" in how:
-            raise click.UsageError("CONFIG stands beside options that say the same; leave these out")
+            raise click.UsageError(
+                "CONFIG stands beside --noise-multiplier or --implemented; leave these out"
+            )
         how["noise_multiplier"] = config
     result = accounting(sampling=implemented or sampling, **how)
     if accounted is not None:

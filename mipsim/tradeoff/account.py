@@ -228,7 +228,7 @@ def account(
     epsilon: float | Iterable[float] = EPSILONS,
     fpr: float | Iterable[float] = FPRS,
     claim: tuple[float, float] | None = None,
-    normalise: str = "expected",
+    normalise: str | None = None,
     data_size: int | None = None,
     dimension: int | None = None,
 ) -> Account:
@@ -237,7 +237,7 @@ def account(
     Args:
         noise_multiplier: the standard deviation of the noise over the clipping norm, > 0. In its place an event of dp_accounting, which
             says all but the neighbours, and of which nothing is imported; or the configuration of a training, a mapping or the path of
-            a file of TOML, JSON or YAML, which says all but what is given as sampling, neighbours, data_size or claim. See `mipsim.tradeoff.training` for the names that are known.
+            a file of TOML, JSON or YAML, which says all but what is given as sampling, neighbours, group, normalise, data_size or claim. See `mipsim.tradeoff.training` for the names that are known.
         sampling_rate: the probability that a record takes part in a step, in [0, 1]; 1 / T where it takes part once in T steps; 1 if it is None.
         steps: all of them, from 1 to 10^9; 1 if it is None.
         phases: instead of these three, such a triple for each part of a training that changes them on its way.
@@ -249,10 +249,10 @@ def account(
         epsilon: a value or several, >= 0, at which delta is reported.
         fpr: a value or several, in [0, 1], at which the TPR is reported.
         claim: (epsilon, delta) that is judged: CONFIRMED, REFUTED, or INCONCLUSIVE where it lies between both ends.
-        normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing); "floor", the
-            floor of the rate times the number of records; "realised", the number of records that came in the batch.
-        data_size: the number of records, >= 2, with "floor", "realised" or a configuration alone.
-        dimension: of a gradient, >= 1, with "floor" alone, for the sentence that refuses it; 1000 if it is None.
+        normalise: by what the code divides a noisy sum: "expected", a number that is the same for neighbours (or by nothing, also if it is
+            None); "floor", the floor of the rate times the number of records; "realised", the number of records that came in the batch.
+        data_size: the number of records, of the larger of both data sets, >= 2; of a configuration, or where the divisor depends on it.
+        dimension: of a gradient, >= 1, for the sentence that refuses "floor" alone; 1000 if it is None.
 
     Raises:
         ValueError: if a configuration lacks something, an argument is outside its range, or no theorem covers these neighbours under this sampling, or this event.
@@ -278,7 +278,7 @@ def account(
     }
     claim = None if claim is None else _claimed(claim)
     divided: dict[str, Any] = {
-        "normalise": choice("normalise", normalise, NORMALISE),
+        "normalise": None if normalise is None else choice("normalise", normalise, NORMALISE),
         "data_size": None if data_size is None else whole("data_size", data_size, 2, 10**15),
         "dimension": None if dimension is None else whole("dimension", dimension, 1, 10**12),
     }
@@ -289,17 +289,10 @@ def account(
             "a configuration as noise_multiplier, which says it",
             **steps_of,
             phases=phases,
-            group=group,
         )
-        training = read_training(
-            noise_multiplier, sampling=sampling, neighbours=neighbours, data_size=divided.pop("data_size")
-        )
-        return _of_training(training, claim=claim, **divided, **wanted)
-    for name, uses in (("data_size", ("floor", "realised")), ("dimension", ("floor",))):
-        if divided[name] is not None and normalise not in uses:
-            raise ValueError(
-                f"{name} is {divided[name]} with normalise {normalise!r}; give it with {' or '.join(map(repr, uses))} alone"
-            )
+        dimension = divided.pop("dimension")
+        training = read_training(noise_multiplier, **who, **divided)
+        return _of_training(training, claim=claim, dimension=dimension, **wanted)
     if claim is not None:
         for name, value in zip(("epsilon", "delta"), claim, strict=True):
             wanted[name] = [*dict.fromkeys([*wanted[name], value])]
@@ -312,7 +305,7 @@ def account(
             phases=phases,
             sampling=sampling,
             group=group,
-            normalise=None if normalise == "expected" else normalise,
+            **divided,
         )
         parts, sampling, read = [], type(noise_multiplier).__name__, ""
         first = events.curve_of_event(noise_multiplier, neighbours)
@@ -322,6 +315,7 @@ def account(
         sampling, group = "poisson" if sampling is None else sampling, 1 if group is None else group
         who = {"sampling": sampling, "group": group}
         curves = [dpsgd(*part, neighbours="remove" if both else neighbours, **who) for part in parts]
+        divided["normalise"] = divided["normalise"] or NORMALISE[0]
         curves, read = divisors.divided(curves, parts, neighbours=neighbours, **who, **divided)
         first = curves[0] if len(curves) == 1 else compose(*curves)
     in_epochs = bool(parts) and SCHEMES[sampling].epochs is not None
@@ -356,11 +350,11 @@ def _of_training(training: Training, **given: Any) -> Account:
                 f"claim is {given['claim']} beside a configuration that has {training.claim}; give 1 of them"
             )
         given["claim"] = training.claim
-    if given["normalise"] != "expected":
+    given |= {name: getattr(training, name) for name in ("neighbours", "sampling", "group", "normalise")}
+    if divisors.depends_on_size(training.normalise, training.sampling, training.neighbours):
         given["data_size"] = training.data_size
     if training.delta is not None:
         given["delta"] = [*dict.fromkeys([*given["delta"], training.delta])]
-    given |= {"neighbours": training.neighbours, "sampling": training.sampling}
     most = account(phases=training.most, **given)
     least = most if training.least == training.most else account(phases=training.least, **given)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}

@@ -60,23 +60,33 @@ def divided(
     >>> divided([GaussianTradeOff(0.5)], [(2.0, 0.1, 1)], normalise="floor", **how)[0]
     [GaussianTradeOff(mu=0.5)]
     """
+    if normalise != "expected" and group != 1:
+        raise ValueError(f"group is {group} with normalise {normalise!r}; proven is 1")
+    if normalise == "realised" and sampling not in ("poisson", "fixed_size", "shuffled"):
+        raise ValueError(
+            f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
+        )
+    sized = depends_on_size(normalise, sampling, neighbours)
+    refused = sized and normalise == "floor"  # in a sentence with the dimension
+    for name, value in (
+        ("data_size", None if sized else data_size),
+        ("dimension", None if refused else dimension),
+    ):
+        if value is not None:
+            raise ValueError(
+                f"{name} is {value}, which counts for nothing with normalise {normalise!r}, sampling {sampling!r} and neighbours {neighbours!r}; leave it out"
+            )
     if normalise == "expected":
         return curves, ""
-    if group != 1:
-        raise ValueError(f"group is {group} with normalise {normalise!r}; proven is 1")
     if normalise == "floor":
         for _, rate, _ in phases if neighbours != "replace" else ():
-            _refuse_other_floor(rate, data_size, dimension, neighbours)
+            _refuse_other_floor(rate, data_size, dimension)
         return (
             curves,
             "sums are divided by the floor of the rate times the records, which is the same for these neighbours",
         )
-    if sampling in ("fixed_size", "shuffled"):
-        return curves, "sums are divided by the records that came, which are as many in each batch"
     if sampling != "poisson":
-        raise ValueError(
-            f"normalise is 'realised' with sampling {sampling!r}; proven is 'poisson', and batches of equal size tell nothing"
-        )
+        return curves, "sums are divided by the records that came, which are as many in each batch"
     if neighbours == "replace":
         raise ValueError(
             "normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove"
@@ -86,26 +96,34 @@ def divided(
             "normalise is 'realised', and the size of the batch that came is hidden by no noise where the dimension is large; "
             "give data_size for a bound that holds in every dimension"
         )
-    larger = data_size + (neighbours == "add")
-    curve = of_batch(phases, larger)
+    curve = of_batch(phases, data_size)
     return (
         [curve.inverse() if neighbours == "add" else curve],
         "sums are divided by the records that came; upper ends hold in any dimension, lower ends are of the worst case, which large ones approach",
     )
 
 
-def _refuse_other_floor(rate: float, n: int | None, dimension: int | None, neighbours: str) -> None:
-    """Raise ValueError unless floor(rate n) of n records is that of their neighbours, too."""
+def depends_on_size(normalise: str, sampling: str, neighbours: str) -> bool:
+    """Whether it matters how many records there are.
+    >>> depends_on_size("realised", "fixed_size", "remove"), depends_on_size("floor", "fixed_size", "remove")
+    (False, True)
+    """
+    return (normalise == "realised" and sampling == "poisson") or (
+        normalise == "floor" and neighbours != "replace"
+    )
+
+
+def _refuse_other_floor(rate: float, n: int | None, dimension: int | None) -> None:
+    """Raise ValueError unless floor(rate n) of n records is that of a record less, too."""
     if n is None:
         raise ValueError(
             "normalise is 'floor', and a record added or removed may change the divisor; give data_size"
         )
-    other = [n + change for change in (-1, 1) if (change, neighbours) not in ((-1, "add"), (1, "remove"))]
     # A product that misses a whole number by rounding, such as 49 x (1 / 49), is below it in code.
-    floors = sorted(math.floor(rate * size * by) for size in (n, *other) for by in (1.0, 1.0 + 1e-12))
+    floors = sorted(math.floor(rate * size * by) for size in (n - 1, n) for by in (1.0, 1.0 + 1e-12))
     if floors[0] == 0:
         raise ValueError(
-            f"normalise is 'floor', but floor({rate:g} x {n}) or that of a neighbour is 0; no sum is divided by 0"
+            f"normalise is 'floor', but floor({rate:g} x {n}) or that of a record less is 0; no sum is divided by 0"
         )
     if floors[0] < floors[-1]:
         d = 1000 if dimension is None else dimension

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Epochs = Callable[[float, int, int, bool], AbstractTradeOff]
 
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
+"""What differs between the data sets. Numbers of records, and rates of samples of a fixed size, are those of the larger of both, whichever is the null."""
 NORMALISE = ("expected", "floor", "realised")
 """By what a noisy sum is divided: see `mipsim.account`."""
 ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them"

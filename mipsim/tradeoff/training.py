@@ -13,7 +13,7 @@ from typing import Any
 
 from mipsim._validation import choice, number, whole
 from mipsim._words import no_such, printable, quoted
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES
+from mipsim.tradeoff.schemes import NEIGHBOURS, NORMALISE, SCHEMES
 
 ENDINGS = ".toml", ".json", ".yaml", ".yml"
 _NAMES = {
@@ -28,11 +28,17 @@ _NAMES = {
     "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
     "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling shuffle",
     "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
+    "group": "group",
+    "normalise": "normalise normalize",
     "epsilon": "epsilon target_epsilon claimed_epsilon",
     "delta": "delta target_delta claimed_delta",
 }
 _SAMPLINGS = {name: f"{name} {scheme.spelt}" for name, scheme in SCHEMES.items()}
-_RELATIONS = {name: f"{name} {name}_one" for name in NEIGHBOURS}
+_WORDS = {
+    "sampling": _SAMPLINGS,
+    "neighbours": {name: f"{name} {name}_one" for name in NEIGHBOURS},
+    "normalise": {name: name for name in NORMALISE},
+}
 _ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
 _FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
@@ -67,6 +73,8 @@ class Training:
     most: list[tuple[float, float, int]]
     neighbours: str
     sampling: str
+    group: int
+    normalise: str
     data_size: int | None
     delta: float | None
     claim: tuple[float, float] | None  # epsilon, delta
@@ -194,7 +202,7 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
         _phase([*common, *((_IN_PHASES.get(word, word), value) for word, value in _entries(part))])
         for part in tables
     ]
-    for name in ("neighbours", "sampling", "data_size", "delta", "claim"):
+    for name in ("neighbours", "sampling", "group", "normalise", "data_size", "delta", "claim"):
         if len(values := dict.fromkeys(getattr(part, name) for part in parts)) > 1:
             raise ValueError(
                 f"phases have {' and '.join(map(quoted, values))} as {name}; it must be the same in all"
@@ -227,6 +235,8 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
             denied[_FLAGS[word]] = word
         elif value is None:
             continue
+        elif _is_other(name, value):
+            unread.append(word)
         elif name in given and given[name] != _plain(word, name, value):
             raise ValueError(
                 f"{printable(spelt[name])} and {printable(word)} are the same and differ; give the {name} alone"
@@ -262,6 +272,8 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         most=[(noise, rates[1], steps[1])],
         neighbours=given.get("neighbours", "add_or_remove"),
         sampling=sampling,
+        group=given.get("group", 1),
+        normalise=given.get("normalise", NORMALISE[0]),
         data_size=given.get("data_size"),
         delta=given.get("delta"),
         claim=(given["epsilon"], given["delta"]) if "epsilon" in given else None,
@@ -269,20 +281,26 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
     )
 
 
+def _is_other(name: str, value: Any) -> bool:
+    """Whether a value shows that the name is used for something else: a group of runs has a name, the normalisation of images has numbers."""
+    if name == "group":
+        return isinstance(value, str) and not value.strip().isdigit()
+    return name == "normalise" and not isinstance(value, str)
+
+
 def _plain(word: str, name: str, value: Any) -> Any:
     """A value as a number or a word of ours."""
-    if name in ("sampling", "neighbours"):
+    if name in _WORDS:
         if value is True and word in _FLAGS:
             return _FLAGS[word]
-        known = _by_spelling(_SAMPLINGS if name == "sampling" else _RELATIONS)
         text = str(value).strip().lower().replace("-", "_").replace(" ", "_")
-        return known.get(text) or choice(word, text, list(_SAMPLINGS if name == "sampling" else _RELATIONS))
+        return _by_spelling(_WORDS[name]).get(text) or choice(word, text, list(_WORDS[name]))
     if isinstance(value, str):  # YAML reads 1e-5 as a text
         try:
             value = float(value) if not value.strip().isdigit() else int(value)
         except ValueError:
             raise ValueError(f"{word} is {quoted(value)}; it must be a number") from None
-    if name in ("batch_size", "accumulation", "devices", "data_size", "steps", "steps_per_epoch"):
+    if name in ("batch_size", "accumulation", "devices", "data_size", "steps", "steps_per_epoch", "group"):
         return whole(word, int(value) if isinstance(value, float) and value.is_integer() else value, 1)
     low, high = {"sampling_rate": (1e-100, 1.0), "delta": (0.0, 1.0), "epochs": (0.0, 1e9)}.get(
         name, (0.0, math.inf)
@@ -306,13 +324,27 @@ def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
     """A name that is nearly ours would be left unread, and the account would be of another training."""
     import difflib
 
-    for word in unread:
+    for word in (word for word in unread if word not in _SPELT):
         close = difflib.get_close_matches(word[:100], _SPELT, cutoff=0.85)
         if close and word.partition("_")[0] not in _OTHERS and _SPELT[close[0]] not in given:
             raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
 
 
-_OTHERS = ("test", "eval", "val", "valid", "physical", "max", "min", "log", "save", "warmup", "lr")
+_OTHERS = (
+    "test",
+    "eval",
+    "val",
+    "valid",
+    "physical",
+    "max",
+    "min",
+    "log",
+    "save",
+    "warmup",
+    "lr",
+    "groups",
+    "normalized",
+)
 """How names begin that say nothing of the training's noise: of another part, or of memory alone."""
 
 

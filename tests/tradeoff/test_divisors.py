@@ -1,5 +1,6 @@
 """What divisors tell: by sums over all sizes of a batch and a grid of noise, by games, and what is left where neighbours share it."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from scipy.stats import binom, chi2, norm
 
 import mipsim as mi
-from mipsim.tradeoff.divisors import norm_test, of_batch
+from mipsim.tradeoff.divisors import divided, norm_test
+
+PLAIN: Any = {"dimension": None, "sampling": "poisson", "group": 1}
 
 
 def test_a_norm_tells_nine_from_ten_in_a_thousand_coordinates() -> None:
@@ -29,9 +32,11 @@ def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float
         for k in (0, 1)
     )
     inside = (1.0 - q) * without + q * with_target
-    curve = of_batch([(noise, q, 1)], n)
     for epsilon in (0.0, 0.3, 1.0, 2.0):
-        for way, p, other in ((curve, inside, without), (curve.inverse(), without, inside)):
+        for how, p, other in (("remove", inside, without), ("add", without, inside)):
+            (way,) = divided([], [(noise, q, 1)], neighbours=how, normalise="realised", data_size=n, **PLAIN)[
+                0
+            ]
             truth = float(np.maximum(p - np.exp(epsilon) * other, 0.0).sum())
             low, high = way.delta_bounds(epsilon)
             gain = p - np.exp(epsilon) * other
@@ -42,6 +47,16 @@ def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float
             assert least > 0.9 * truth - 1e-9
             assert truth * (1.0 - 1e-6) - 1e-12 <= high <= 1.003 * truth + 1e-9
             assert high > 1.03 * mi.dpsgd(noise, q).delta(epsilon) or high < 1e-6  # a sum tells less
+
+
+@pytest.mark.parametrize("neighbours", ["remove", "add", "add_or_remove"])
+def test_a_floor_is_refused_where_a_record_less_has_another(neighbours: str) -> None:
+    """The number of records is that of the larger data set, whoever is added or removed."""
+    for n in range(20, 60):
+        how: Any = PLAIN | {"neighbours": neighbours, "normalise": "floor", "data_size": n}
+        same = n * 10 // 100 == (n - 1) * 10 // 100
+        with nullcontext() if same else pytest.raises(ValueError, match="neighbours divide by"):
+            divided([], [(1.0, 0.1, 1)], **how)
 
 
 def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -> None:
@@ -59,6 +74,11 @@ def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -
     assert 2.0 * plain.numbers["epsilon at delta 1e-05"][1] < 0.995 * high < low < high
     assert realised["advantage"][1] > 1.03 * plain.numbers["advantage"][1]
     run: Any = {"sigma": 1.0, "q": 0.1, "steps": 5, "n": 100, "sampler": "poisson"}
+    assert mi.account(run | {"normalise": "Realised"}).numbers == realised
+    assert (
+        mi.account(run | {"sampler": "fixed", "neighbours": "replace"}, normalise="realised").numbers
+        == mi.account(1.0, 0.1, 5, **batches).numbers
+    )
     assert mi.account(run, normalise="realised").numbers == realised
     with pytest.raises(ValueError, match="data_size and n are the same and differ; give the data_size alone"):
         mi.account(run, normalise="realised", data_size=1000)  # of which fewer hide less

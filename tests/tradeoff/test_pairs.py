@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import norm
 
 import mipsim as mi
+from mipsim.tradeoff.events import curve_of_event
 from tests.bound_holds import holds
 from tests.peers import peer
 from verify.field.statements.selection import permute_and_flip as flipped
@@ -220,7 +221,16 @@ class Sampling(NamedTuple):
         return excess(*worlds, epsilon) * step, excess(*worlds[::-1], epsilon) * step
 
 
+def of_event(s: float, how: str) -> mi.AbstractTradeOff:
+    """Three of seven records, a size that is that of the larger data set, and so for "add"."""
+    inner = type("GaussianDpEvent", (), {"noise_multiplier": s})()
+    sizes = {"source_dataset_size": 7, "sample_size": 3, "event": inner}
+    curve = curve_of_event(type("SampledWithoutReplacementDpEvent", (), sizes)(), how)
+    return curve.inverse() if how == "add" else curve
+
+
 SAMPLINGS = {
+    "an event without replacement": Sampling(of_event, lambda v: without(v, 3), 6, 1, -1.0),
     "a group without replacement": Sampling(
         lambda s, how: mi.fixed_samples(s, 3, 7, group=2, neighbours=how), lambda v: without(v, 3), 5, 2, -1.0
     ),
