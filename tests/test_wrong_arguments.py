@@ -161,21 +161,23 @@ KINDS: dict[str, Any] = {
 """What may stand in the place of any argument."""
 VECTORS = {"an array", "a large array"}
 PLAIN = {"nothing", "a flag", "a word", "words that steer", "a number of 401 digits"}
-BROADCAST = ("alpha", "fpr", "delta", "epsilon", "prior", "prior_success", "log_fpr", "x", "q", "log_q", "d", "noncentrality")  # fmt: skip
+BROADCAST = ("alpha", "fpr", "delta", "epsilon", "prior", "log_fpr", "x", "q", "log_q", "d", "noncentrality")  # fmt: skip
 OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
 ALSO: dict[str, set[str]] = {
-    "thing": set(KINDS), "several": set(KINDS), "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
-    "values": {*PLAIN, "a ragged list", "a list with such a number"}, "skewness": {"NaN", "infinity"}, "claim": {"NaN", "infinity"},
-    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"}, "noise_multiplier": {"a dictionary"},
-    **{key: {"infinity"} for key in ("x", "thresholds", "moment", "value", "high", "clip")},
-    "shape": {"an empty list", "infinity"},
-    **{key: {"an array of no sides"} for key in ("mean", "cov", "scale", "p")},
+    "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
+    "values": {*PLAIN, "a ragged list", "a list with such a number"}, "claim": {"NaN", "infinity"},
+    "scores": {"a word", "words that steer"},
+    **{key: {"infinity"} for key in ("x", "moment", "value", "high", "clip")},
+    "shape": {"infinity"},
+    "cov": {"an array of no sides"},
     **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
-for _, of_member in OF_FAMILIES:
-    for key in (name for name, right in of_member.items() if isinstance(right, np.ndarray)):
-        ALSO[key] = ALSO.get(key, set()) | {"an array of no sides"}  # for all coordinates
+TAKES_ANYTHING = ("thing", "several")
+OF_COORDINATES = {
+    name for _, at in OF_FAMILIES for name, right in at.items() if isinstance(right, np.ndarray)
+}
+"""Arguments whose number without sides is the same for all coordinates."""
 
 
 def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) -> bool:
@@ -183,7 +185,8 @@ def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) 
     kind = {"an odd number": "an array of no sides", "an odd word": "a word"}.get(kind, kind)
     written = "" if parameter is None else parameter.annotation
     numbers_alone = getattr(written, "__name__", str(written)).removesuffix(" | None") in ("float", "int")
-    if kind in ALSO.get(name, ()) and not (numbers_alone and kind in OF_ANY_SHAPE):
+    also = kind in ALSO.get(name, ()) or (kind == "an array of no sides" and name in OF_COORDINATES)
+    if name in TAKES_ANYTHING or (also and not (numbers_alone and kind in OF_ANY_SHAPE)):
         return True
     if kind == "nothing":
         return parameter is not None and parameter.default is None
@@ -194,7 +197,7 @@ def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) 
     if callable(right) and not hasattr(right, "beta"):
         return kind in ("a function", "a class", "an odd class")
     if kind == "an array of flags":
-        return not numbers_alone and name in (*MAY_BE_TRUE, "point", "aimed", "out", "inside")
+        return not numbers_alone and name in (*MAY_BE_TRUE, "aimed", "out", "inside")
     if kind in OF_ANY_SHAPE and not numbers_alone and name in BROADCAST:
         return True
     if isinstance(right, (int, float)):  # that of NumPy without sides is a number
@@ -298,36 +301,34 @@ def test_every_wrong_kind_is_refused_in_our_words() -> None:
 
 ANY_BUT = {
     -1.5: (
-        "a aimed b candidates log_q central_moments Replication.claim delta_epsilon.epsilon p_value.epsilon fixed gaps gradient in_scores Draws.inside "
-        "largest_refused.least limit log_fpr losses low matrix mean moments refuses_gdp.mu Draws.out out_scores outside record Empirical.records "
-        "RelaxedThreat.records Subset.records reference scalar scores several skewness t target targets thing Ceiling.value Number.value values "
-        "weights x "
+        "a aimed b log_q Replication.claim p_value.epsilon fixed gaps in_scores Draws.inside largest_refused.least limit log_fpr losses low matrix "
+        "mean refuses_gdp.mu Draws.out out_scores outside record Empirical.records RelaxedThreat.records Subset.records reference scores several "
+        "target targets thing Ceiling.value Number.value values weights x "
     ),
     0.0: (
-        "a aimed alpha b candidates coordinate epochs train.noise_multiplier views PiecewiseLinearTradeOff.beta SampledTradeOff.beta game_limit_mu.c long_run_mu.c central_moments claim count delta epsilon "
-        "error epsilon_from_eta.eta mip_tradeoff.eta family_lower_bound.false_negatives false_positives fixed AbstractTradeOff.tpr_at.fpr "
-        "AbstractTradeOff.tpr_bounds.fpr EmpiricalTradeOff.tpr_interval.fpr account.fpr gaps gradient guesses Uniform.high in_noncentrality in_scores Draws.inside "
-        "leakage largest_refused.least mu_bound.least least_rate limit log_fpr losses low matrix mean member moments largest_refused.most mu "
-        "Descent.noise_multiplier SGDStep.noise_multiplier noise_std noncentrality offline_a opposite Draws.out out_noncentrality out_only out_scores "
-        "outside population prior prior_success record record_deviation Empirical.records Subset.records reference regularisation relative right "
-        "MixtureTradeOff.sampling_rate account.sampling_rate dpsgd.sampling_rate sampled_tradeoff.sampling_rate scalar LaplaceNoise.scale scores seed "
-        "sensitivities several shadows shape significance skewness composed_mu.step game_limit_mu.step long_run_mu.step susceptibility t target "
-        "targets thing Ceiling.value Number.value Choice.values rows.values weights x y "
+        "a aimed alpha b epochs train.noise_multiplier views PiecewiseLinearTradeOff.beta SampledTradeOff.beta long_run_mu.c claim count delta "
+        "epsilon error epsilon_from_eta.eta family_lower_bound.false_negatives false_positives fixed AbstractTradeOff.tpr_at.fpr "
+        "AbstractTradeOff.tpr_bounds.fpr EmpiricalTradeOff.tpr_interval.fpr account.fpr gaps guesses Uniform.high in_noncentrality in_scores "
+        "Draws.inside leakage largest_refused.least mu_bound.least least_rate limit log_fpr losses low matrix mean member largest_refused.most mu "
+        "Descent.noise_multiplier SGDStep.noise_multiplier noncentrality offline_a opposite Draws.out out_noncentrality out_only out_scores outside "
+        "population prior record record_deviation Empirical.records Subset.records reference regularisation relative right "
+        "MixtureTradeOff.sampling_rate account.sampling_rate dpsgd.sampling_rate LaplaceNoise.scale scores seed sensitivities several shadows shape "
+        "significance long_run_mu.step susceptibility target targets thing Ceiling.value Number.value Choice.values rows.values weights x y "
     ),
 }  # fmt: skip
 """Numbers that every argument refuses but these, or these of a call."""
 ONLY = {
     1.0: (
-        "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta classes confidence data_size best_of_runs.delta "
+        "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta confidence data_size best_of_runs.delta "
         "find_noise_multiplier_for_epsilon_delta.delta df account.dimension failure_probability EmpiricalTradeOff.false_negatives floor "
-        "EmpiricalTradeOff.tpr_lower_bound.fpr find_noise_multiplier_for_tpr_at_fpr.fpr Whole.high in_games in_masses inclusion_probability k "
-        "least_rate log_fpr Real.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities "
-        "inside_moments.rows step_mu.rows step_tradeoff.rows audit.runs best_of_runs.runs shift sizes EmpiricalTradeOff.from_scores.thresholds tpr "
+        "EmpiricalTradeOff.tpr_lower_bound.fpr find_noise_multiplier_for_tpr_at_fpr.fpr Whole.high in_games in_masses inclusion_probability "
+        "least_rate log_fpr Real.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities step_mu.rows "
+        "step_tradeoff.rows audit.runs best_of_runs.runs shift sizes EmpiricalTradeOff.from_scores.thresholds tpr "
     ),
     1.5: (
-        "accuracy advantage alpha axes beta account.claim confidence delta df epsilon_accuracy failure_probability EmpiricalTradeOff.false_negatives "
-        "floor fpr Whole.high in_masses inclusion_probability least_rate log_fpr losses Real.low offline_a opposite_probabilities Histogram.out out_masses "
-        "out_only p prior prior_success probabilities sampling_rate shift significance sizes tpr "
+        "accuracy advantage alpha axes beta account.claim confidence delta df epsilon_accuracy failure_probability floor fpr in_masses "
+        "inclusion_probability least_rate log_fpr losses Real.low offline_a opposite_probabilities out_masses out_only p prior probabilities "
+        "sampling_rate shift significance sizes tpr "
     ),
 }  # fmt: skip
 """Numbers that these refuse."""
@@ -367,6 +368,46 @@ def test_a_number_beyond_what_an_argument_takes_is_refused() -> None:
         (getattr(call, "__qualname__", ""), name, value, what) for call, name, value, what in met if what
     ]
     assert len(NUMBERS) > 700
+
+
+def rows_of(word: str) -> list[tuple[Callable[..., Any], dict[str, Any], str]]:
+    """The right calls, and their arguments, that a word of a table above speaks of."""
+    return [
+        (call, right, name)
+        for call, right in CALLS
+        for name in right
+        if word in (name, f"{getattr(call, '__qualname__', '')}.{name}")
+    ]
+
+
+NAMED = [(number, word) for table in (ANY_BUT, ONLY) for number in table for word in table[number].split()]
+
+
+def test_every_exception_is_that_of_an_argument() -> None:
+    """An exception whose argument is gone would excuse the next argument of its name."""
+    stale = [
+        (number, word)
+        for number, word in NAMED
+        if all(in_place(right[name], number) is None for _, right, name in rows_of(word))
+    ]
+    names = {*ALSO, *MAY_BE_TRUE, *BROADCAST, *TAKES_ANYTHING}
+    assert not stale + [name for name in names if not rows_of(name)]
+    assert not {kind for kinds in ALSO.values() for kind in kinds} - {*KINDS}
+
+
+@pytest.mark.evidence
+@pytest.mark.usefixtures("elsewhere")
+def test_every_exception_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    idle: list[Any] = []
+    for number, word in (named for named in NAMED if named[0] in ANY_BUT):
+        tried = ((*row, in_place(row[1][row[2]], number)) for row in rows_of(word))
+        if not any(value is not None and wrong_of(*row, value, False) for *row, value in tried):
+            idle.append((number, word))
+    for word, kinds in ALSO.items():
+        monkeypatch.setitem(ALSO, word, set())
+        idle += [(word, kind) for kind in kinds if not missed([(*row, kind) for row in rows_of(word)])]
+        monkeypatch.setitem(ALSO, word, kinds)
+    assert not idle
 
 
 HUGE = (2**31, 2**53, 2**63 - 1, 2**64 - 1)
