@@ -15,7 +15,7 @@ from mipsim._verdict import Verdict
 from mipsim._words import printable
 from mipsim.audits.claims import RatePromise, read_claim, words
 from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS, OPTIONS
-from mipsim.audits.one_run import SINGLE, Exchange, OneRun
+from mipsim.audits.one_run import SINGLE, OneRun
 from mipsim.audits.result import Audit
 from mipsim.audits.scores import Scores, read_scores
 from mipsim.bands.clopper_pearson import clopper_pearson
@@ -122,48 +122,50 @@ def audit(
         )
     given = {"guesses": guesses, "inclusion_probability": inclusion_probability}
     given |= {"records": records, "rows": rows, "shadow": shadow}
-    if wrong := [name for name, value in given.items() if value is not None and name not in kind.options]:
-        raise ValueError(f"{wrong[0]} is given for the design {design!r}; {OPTIONS[wrong[0]]}")
+    for name, value in given.items():
+        if value is not None and name not in kind.options:
+            raise ValueError(f"{name} is given for the design {design!r}; {OPTIONS[name]}")
     coin = 0.5 if inclusion_probability is None else inclusion_probability
     number("inclusion_probability", coin, 0.0, 1.0, low_open=True, high_open=True)
-    promised, at = _promised(claim, delta)
+    promised, at_delta = _promised(claim, delta)
     if kind.guesses and (epsilon is not None or isinstance(promised, RatePromise)):
         raise ValueError(
             f'{"a promise of a TPR" if epsilon is None else "epsilon"} is given for the design "{design}", which bounds neither delta nor a '
             "TPR: to release all at random with a small probability leaks little, and may show all"
         )
-    spent = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and not kind.guesses else None
+    at_epsilon = promised.at_epsilon if isinstance(promised, ApproxDPTradeOff) and not kind.guesses else None
     if epsilon is not None:
-        spent = number("epsilon", epsilon, 0.0, 700.0)
+        at_epsilon = number("epsilon", epsilon, 0.0, 700.0)
     counted = whole("runs", runs, 1) if isinstance(runs, (int, np.integer)) else None
     if isinstance(scores, np.ndarray) and scores.ndim > 1 and design != "runs":
         raise ValueError(
             f'scores has shape {scores.shape}; a matrix of records and models is for design "runs"'
         )
     how = {"columns": columns, "higher": higher, "separator": separator, "rows": rows, "shadow": shadow}
-    names = {"run": runs if counted is None else None, "record": records}
-    known = read_scores(scores, member, cluster, **names, **how).in_order()
-    stated = known.runs or counted
-    wrong = kind.contradiction(known, stated, inclusion_probability)
-    if counted not in (None, stated):
-        wrong = f"runs is {counted:,}, and {stated:,} are named"
+    how |= {"run": runs if counted is None else None, "record": records}
+    known = read_scores(scores, member, cluster, **how).in_order()
+    ranked = known.by_rank()
+    count = known.runs or counted
+    wrong = kind.contradiction(known, count, inclusion_probability)
+    if counted not in (None, count):
+        wrong = f"runs is {counted:,}, and {count:,} are named"
     if wrong:
         raise ValueError(f"{printable(known.source)}: {wrong}" if known.source else wrong)
-    judged, exchange = kind.judged(known.by_rank(), coin)
+    judged, exchange = kind.judged(ranked, coin)
     if exchange is None:
-        shown = _by_thresholds(judged, level, promised, at, spent)
+        shown = _by_thresholds(judged, level, promised, at_delta, at_epsilon)
     elif exchange.runs > 1 and inclusion_probability is not None:
         raise ValueError(
             f"inclusion_probability is given, but {exchange.words} are judged, which need no probability of a coin"
         )
     else:
-        how = {"exchange": exchange, "stated": inclusion_probability is not None}
-        run = OneRun(judged, (1.0 - level) * kind.share, guesses, coin, **how)
-        shown = _by_guesses(run, exchange, promised, at)
+        stated = inclusion_probability is not None
+        run = OneRun(judged, (1.0 - level) * kind.share, guesses, coin, exchange=exchange, stated=stated)
+        shown = _by_guesses(run, promised, at_delta)
     return Audit(
         design=design,
         confidence=level,
-        delta=at,
+        delta=at_delta,
         clusters=known.clusters if design == "clustered" else None,
         runs=known.values.size if design == "independent" else known.runs or None,
         records=known.records if design == "runs" else None,
@@ -189,7 +191,7 @@ def _promised(claim: object, delta: float | None) -> tuple[Promise, float]:
     return promised, at
 
 
-def _by_guesses(run: OneRun, exchange: Exchange, promised: Promise, delta: float) -> dict[str, Any]:
+def _by_guesses(run: OneRun, promised: Promise, delta: float) -> dict[str, Any]:
     """What right guesses about coins show, by the names of an audit's results."""
     mu, epsilon = run.mu(), run.epsilon(delta)
     against = _by_number(promised, mu, epsilon)
@@ -198,7 +200,7 @@ def _by_guesses(run: OneRun, exchange: Exchange, promised: Promise, delta: float
     return _verdict(against) | {
         "mu_lower_bound": mu,
         "epsilon_lower_bound": epsilon,
-        "judged": exchange.words,
+        "judged": run.exchange.words,
         "used": run.canaries,
         "guesses": tuple(run.guesses),
         "deciding_guesses": run.deciding,
@@ -207,7 +209,7 @@ def _by_guesses(run: OneRun, exchange: Exchange, promised: Promise, delta: float
 
 
 def _by_thresholds(
-    judged: Scores, level: float, promised: Promise, delta: float, spent: float | None
+    judged: Scores, level: float, promised: Promise, delta: float, at_epsilon: float | None
 ) -> dict[str, Any]:
     """What independent scores show at all thresholds, by the names of an audit's results."""
     out, inside = judged.values[~judged.member], judged.values[judged.member]
@@ -225,8 +227,8 @@ def _by_thresholds(
         "mu_lower_bound": mu,
         "epsilon_lower_bound": epsilon,
         "used": judged.values.size,
-        "epsilon": spent,
-        "delta_lower_bound": None if spent is None else curve.delta_lower_bound(spent),
+        "epsilon": at_epsilon,
+        "delta_lower_bound": None if at_epsilon is None else curve.delta_lower_bound(at_epsilon),
         "advantage_lower_bound": advantage,
         "gap_lower_bound": gap,
         "curve": curve,

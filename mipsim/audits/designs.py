@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaincc
 
 from mipsim._content_seed import content_generator
 from mipsim.audits.one_run import SINGLE, Exchange
 from mipsim.audits.runs import BALANCED, judged_canaries
-from mipsim.audits.scores import LEAST_SCORES, Scores, refuse_repeated_rows
+from mipsim.audits.scores import LEAST_SCORES, Scores
 
 CONFIDENCE = 0.95
 DELTA = 1e-5
+_REPEATS = 4  # how often equal scores come at most, where scores are hardly rounded
 _COINS = ("guesses", "inclusion_probability", "records")
 OPTIONS = {
     **dict.fromkeys(_COINS[:2], 'only "one-run" and "runs" guess about coins'),
@@ -130,6 +133,39 @@ def _one_run(scores: Scores, runs: int | None, coin: float | None) -> str:
             "--inclusion-probability 0.5"
         )
     return ""
+
+
+def refuse_repeated_rows(scores: Scores) -> None:
+    """Raise ValueError where scores come twice, three or four times as rounding hardly makes them, and warn where such scores have equal worlds.
+
+    For rows without names alone: names of records, or of a run for each score, say it without an estimate.
+
+    Let V_m scores come m times. Scores that are independent and rounded, from any distribution, fall into cells by Poisson's law, mixed over cells: the
+    mean of V_(m+1) is at least m / (m + 1) times (mean of V_m)^2 / mean of V_(m-1), by the inequality of Cauchy and Schwarz. Far fewer are
+    refused. How far is a rule of thumb and no theorem: the means of V_m and V_(m-1) are taken as they were counted, less and plus three roots of
+    them, and V_(m+1) for a Poisson number, of an estimated probability of 1e-6. Rows pasted twice have V_1 = V_3 = 0.
+    Else, where scores are hardly rounded and nothing leaks, equal scores all have equal worlds with probability 2^-repeats: 1e-3 warns.
+    """
+    values, place, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
+    inside = np.bincount(place, weights=scores.member)
+    repeats = scores.values.size - values.size
+    if counts.max() > _REPEATS:
+        return
+    line = "frame.drop_duplicates()"
+    came = np.bincount(counts, minlength=_REPEATS + 2).astype(float)
+    for m in range(2, _REPEATS + 1):
+        least = max(came[m] - 3.0 * came[m] ** 0.5, 0.0)
+        mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
+        if gammaincc(came[m + 1] + 1.0, mean) < 1e-6:  # the chance of as few for a Poisson number
+            raise ValueError(
+                f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}, "
+                "or name the record or run of each"
+            )
+    if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
+        warnings.warn(
+            f"{repeats:,} rows repeat the score and the world of another; bounds hold if none was pasted twice, else use {line}",
+            stacklevel=6,
+        )
 
 
 def _all(scores: Scores, exchange: Exchange | None) -> tuple[Scores, Exchange | None]:

@@ -6,7 +6,6 @@ import hashlib
 import math
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaincc, ndtri
+from scipy.special import ndtri
 
 from mipsim._archives import within_memory
 from mipsim._validation import choice, finite_vector, held, score_vector
@@ -34,7 +33,6 @@ from mipsim.audits.tables import (
 
 LEAST_SCORES = 100
 """Fewer scores show nothing worth the name of an audit."""
-_REPEATS = 4  # how often equal scores come at most, where scores are hardly rounded
 WORLDS = ("member", "label", "coin")
 """Names of the column that says which world a score is of: 1 in the training set, 0 not; of a `coin` that a fair coin chose it."""
 NAMES = ("cluster", "run", "record")
@@ -251,39 +249,6 @@ def _places(scores: np.ndarray, member: object, rows: str | None) -> dict[str, n
     first, second = (index.ravel() for index in np.indices(scores.shape))
     by_records = choice("rows", rows, ROWS) == "records"
     return {"run": second if by_records else first, "record": first if by_records else second}
-
-
-def refuse_repeated_rows(scores: Scores) -> None:
-    """Raise ValueError where scores come twice, three or four times as rounding hardly makes them, and warn where such scores have equal worlds.
-
-    For rows without names alone: names of records, or of a run for each score, say it without an estimate.
-
-    Let V_m scores come m times. Scores that are independent and rounded, from any distribution, fall into cells by Poisson's law, mixed over cells: the
-    mean of V_(m+1) is at least m / (m + 1) times (mean of V_m)^2 / mean of V_(m-1), by the inequality of Cauchy and Schwarz. Far fewer are
-    refused. How far is a rule of thumb and no theorem: the means of V_m and V_(m-1) are taken as they were counted, less and plus three roots of
-    them, and V_(m+1) for a Poisson number, of an estimated probability of 1e-6. Rows pasted twice have V_1 = V_3 = 0.
-    Else, where scores are hardly rounded and nothing leaks, equal scores all have equal worlds with probability 2^-repeats: 1e-3 warns.
-    """
-    values, place, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
-    inside = np.bincount(place, weights=scores.member)
-    repeats = scores.values.size - values.size
-    if counts.max() > _REPEATS:
-        return
-    line = "frame.drop_duplicates()"
-    came = np.bincount(counts, minlength=_REPEATS + 2).astype(float)
-    for m in range(2, _REPEATS + 1):
-        least = max(came[m] - 3.0 * came[m] ** 0.5, 0.0)
-        mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
-        if gammaincc(came[m + 1] + 1.0, mean) < 1e-6:  # the chance of as few for a Poisson number
-            raise ValueError(
-                f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}, "
-                "or name the record or run of each"
-            )
-    if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
-        warnings.warn(
-            f"{repeats:,} rows repeat the score and the world of another; bounds hold if none was pasted twice, else use {line}",
-            stacklevel=6,
-        )
 
 
 def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -> Any:

@@ -13,7 +13,8 @@ from scipy.stats import binom
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._printed import at_least
-from mipsim.audits.scores import Scores, refuse_repeated_rows
+from mipsim.audits.designs import refuse_repeated_rows
+from mipsim.audits.scores import Scores
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
 
