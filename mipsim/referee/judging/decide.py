@@ -50,13 +50,13 @@ def judge_gap(
     """
     kind, unit, numbers = claim.kind, claim.unit, isinstance(claim.value, Number)
     tolerance = claim.tolerance if isinstance(kind, Equality) else 0.0
+    large, small = max(1.0, claim.size) if kind.one_sided else 1.0, min(1.0, claim.size)
     value, interval, ends = gap.counted(kind.one_sided)
     if math.isnan(value) or any(map(math.isnan, ends)):
         raise ValueError("gap is NaN; it must be a number")
     size = value if kind.one_sided else abs(value)
     error = 0.0 if ends[1] == size else ends[1] - size
-    rounding, small = ROUNDING * (max(1.0, claim.size) if kind.one_sided else 1.0), min(1.0, claim.size)
-    slack = tolerance + ROUNDING * small
+    rounding, slack = ROUNDING * large, tolerance + ROUNDING * small
     attained = kind.one_sided and error <= DECIDES * claim.scale and (value <= slack or not numbers)
     verdict = decide(ends, tolerance + rounding, max(slack, ends[1]) if attained else slack)
     detail = f"{detail}." if detail and detail[-1] not in ".!?" else detail

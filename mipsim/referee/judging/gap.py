@@ -60,9 +60,22 @@ class Side(NamedTuple):
     sure: float
     most: float
 
+    @property
+    def negated(self) -> Side:
+        """The same gap in the other direction, between what it lies; its largest is then the least."""
+        return Side(0.0 - self.value, 0.0 - self.most, 0.0 - self.sure)
+
     def at_least(self, sure: float, seen: float) -> Side:
         """What is known with a gap that is surely at least this at a place, and was seen there."""
         return Side(seen, max(sure, self.sure), max(seen, self.most))
+
+
+class Counted(NamedTuple):
+    """The gap by which a claim is judged, with its sign."""
+
+    value: float
+    interval: Ends  # between what it lies
+    size: Ends  # between what lies its size, or of a one-sided claim the gap itself
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ class Gap:
     """What is known of how much stronger than claimed the attacker is, at most over all FPRs, and of how much weaker.
 
     >>> Gap.near(-0.25, 0.125, error=0.125).counted(one_sided=False)
-    (-0.25, (-0.375, -0.125), (0.125, 0.375))
+    Counted(value=-0.25, interval=(-0.375, -0.125), size=(0.125, 0.375))
     """
 
     over: Side
@@ -91,22 +104,21 @@ class Gap:
             return replace(self, over=self.over.at_least(sure, seen))
         return replace(self, under=self.under.at_least(sure, -seen))
 
-    def counted(self, one_sided: bool) -> tuple[float, Ends, Ends]:
-        """The gap that counts, between what it lies, and between what lies its size: the highest; or that of largest absolute value."""
+    def counted(self, one_sided: bool) -> Counted:
+        """The gap that counts: the highest; or that of largest absolute value."""
         over, under = self.over, self.under
         if one_sided:
-            return over.value, over[1:], over[1:]
+            return Counted(over.value, over[1:], over[1:])
         size = max(over.sure, under.sure, 0.0), max(over.most, under.most)
         # What is surely there goes before what is largest as computed.
         sizes = (over.sure, under.sure) if size[0] > 0.0 else (abs(over.value), abs(under.value))
-        if sizes[1] > sizes[0]:
-            return 0.0 - under.value, (0.0 - under.most, 0.0 - under.sure), size
-        return over.value, over[1:], size
+        value, *ends = under.negated if sizes[1] > sizes[0] else over
+        return Counted(value, (ends[0], ends[1]), size)
 
     @property
     def everywhere(self) -> Ends:
         """Between what all gaps lie."""
-        return 0.0 - self.under.most, self.over.most
+        return self.under.negated.sure, self.over.most
 
 
 class Rates(NamedTuple):
@@ -252,13 +264,14 @@ def gap_between(
         high = math.inf if truth.unknown == "above" or claimed.unknown == "below" else value + error
         if math.isinf(high) != math.isinf(low):
             value = low if math.isinf(high) else high
-        return Gap(Side(value, low, high), Side(-value, -high, -low))
+        over = Side(value, low, high)
+        return Gap(over, over.negated)
     floor = claim.floor(truth)
-    if out_of_sight(claimed, floor):
-        return _gap_in_sight(one_sided, claimed, truth, floor)
     if resolution is None:
         # What is left between two points counts against an equality: no more than a small part of what is tolerated.
         resolution = RESOLUTION if one_sided else min(RESOLUTION, LEFT_BETWEEN * claim.tolerance)
+    if out_of_sight(claimed, floor):
+        return _gap_in_sight(one_sided, claimed, truth, floor)
     first, last = _judged_range(claimed, floor)
     corners = [c.alpha for c in (truth, claimed) if isinstance(c, PiecewiseLinearTradeOff)]
     grid = ndtr(np.linspace(ndtri(first), ndtri(last), GRID))

@@ -49,7 +49,7 @@ def exact_route(curve: object) -> str:
 
 def judge_law(point: Prepared) -> PointResult:
     """Judge a point whose claim and truth are curves, or numbers."""
-    claimed, truth, kind = point.wanted, point.known, point.kind
+    claimed, truth, kind, convex = point.wanted, point.known, point.kind, point.optimal
     assert claimed is not None
     assert truth is not None
     claim, least = Claim(kind, claimed), kind.floor
@@ -60,7 +60,7 @@ def judge_law(point: Prepared) -> PointResult:
         least = kind.floor if isinstance(claimed, Number) else claim.floor(truth)
         if least > kind.floor:
             detail = f"Judged at error rates from {ceiling(least, 2)}, to which the law is proven."
-    gap = gap_between(claim, truth, point.optimal)
+    gap = gap_between(claim, truth, convex)
     result = judge_gap(claim, gap, point.at, route, detail)
     looks = [False] if result.verdict is Verdict.INCONCLUSIVE else []
     looks += [True] if least > kind.floor and result.verdict is not Verdict.REFUTED else []
@@ -144,10 +144,10 @@ def quick_look(
     """
     claimed, one_sided, hidden = claim.value, claim.kind.one_sided, False
     if isinstance(claimed, Number) or isinstance(truth, Number):
-        value, _, (sure, _) = gap_between(claim, truth).counted(one_sided)
-        largest = value if one_sided else abs(value)
+        counted = gap_between(claim, truth).counted(one_sided)
+        largest, sure = counted.value if one_sided else abs(counted.value), counted.size[0]
         unsure = 0.0 if largest == sure else largest - sure
-        gap, error = np.array([value]), np.array([unsure + 1e-9 * max(1.0, claim.size)])
+        gap, error = np.array([counted.value]), np.array([unsure + 1e-9 * max(1.0, claim.size)])
     else:
         floor = claim.floor(truth)
         hidden = not one_sided and out_of_sight(claimed, claim.floor())

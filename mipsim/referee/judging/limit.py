@@ -111,8 +111,8 @@ def _up_to(
     kind: Any = claim.kind
     bound, name, tolerance, largest = kind.bound, kind.grows, claim.tolerance, int(sizes[-1])
     counted = [item.counted(bound) for item in gaps]
-    values = np.array([gap for gap, *_ in counted])
-    sure, most = np.array([np.maximum(size, 0.0) for *_, size in counted]).T
+    values = np.array([item.value for item in counted])
+    sure, most = np.array([np.maximum(item.size, 0.0) for item in counted]).T
     n = _checked(sizes, values)
     excess = np.maximum(values, 0.0) if bound else values
     trend = _trend(n, excess / scale, sure / scale, most / scale, tolerance)
@@ -122,7 +122,7 @@ def _up_to(
     fades = bound and trend.sign == "" and slack > tolerance and slack < SHRINKS * before < math.inf
     verdict = decide((0.0, trend.largest), math.inf, tolerance, doubt=bool(fades) or not trend.shrinks)
     lost = f"The bound holds up to {name} = {largest:,}, but its slack shrinks, perhaps to below zero."
-    texts = [lone_gap(gap, interval, 2, "+") for gap, interval, _ in counted]
+    texts = [lone_gap(item.value, item.interval, 2, "+") for item in counted]
     detail = f"{lost if fades else trend.why} {_listed(texts, name, sizes.tolist())}"
     reach = f"{f'along {kind.along} ' if kind.along else ''}up to {name} = {largest:,}"
     headline = f"{trend.sign} {reach}".strip() if trend.sign is not None else ""
@@ -140,7 +140,7 @@ def _up_to(
         verdict=verdict,
         games=0,
         gap=float(values[-1]),
-        interval=gaps[-1].everywhere if undecided else counted[-1][1],
+        interval=gaps[-1].everywhere if undecided else counted[-1].interval,
         smallest_tolerance=trend.largest if verdict is Verdict.CONFIRMED else math.inf,
         detectable_gap=float(most[-1] - abs(excess[-1])) if math.isfinite(most[-1]) else math.inf,
         unit=claim.unit,
@@ -227,19 +227,16 @@ def _by_ceiling(ceiling: Ceiling, claim: Claim, tolerance: float) -> _Proven:
     if verdict is Verdict.INCONCLUSIVE:
         return _Proven(verdict, f"{says} The claim is on its side, so that it decides nothing.")
     says = f"{says} The claim is {abs(beyond.value):.3g} beyond it at least."
-    gap, interval = (
-        (beyond.value, (beyond.sure, math.inf))
-        if ceiling.below
-        else (0.0 - beyond.value, (-math.inf, 0.0 - beyond.sure))
-    )
-    return _Proven(verdict, says, gap, interval, words=words)
+    least = beyond._replace(most=math.inf)
+    gap = least if ceiling.below else least.negated
+    return _Proven(verdict, says, gap.value, gap[1:], words=words)
 
 
 def _approaches(n: np.ndarray, claims: Sequence[Claim], goal: Curve, tolerance: float) -> bool:
     """Whether nothing at these sizes speaks against claims that tend to a number or curve."""
     apart = [gap_between(claim, goal).counted(False) for claim in claims]
-    sure, most = np.array([ends for *_, ends in apart]).T
-    return _trend(n, np.array([gap for gap, *_ in apart]), sure, most, tolerance).sign != NO_SIGN
+    sure, most = np.array([item.size for item in apart]).T
+    return _trend(n, np.array([item.value for item in apart]), sure, most, tolerance).sign != NO_SIGN
 
 
 def _limit(rate: Rate, size: int) -> Curve:
@@ -247,7 +244,7 @@ def _limit(rate: Rate, size: int) -> Curve:
 
 
 def _same(claim: Claim, other: Curve) -> bool:
-    return abs(gap_between(claim, other).counted(False)[0]) <= _last_digits(other)
+    return abs(gap_between(claim, other).counted(False).value) <= _last_digits(other)
 
 
 def _last_digits(of: Curve) -> float:
