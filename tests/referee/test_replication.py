@@ -1,5 +1,7 @@
 """A second route is a number with an interval that excludes the claim, or it saw nothing."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import binom, norm
@@ -7,6 +9,7 @@ from scipy.stats import binom, norm
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim.referee.replication import RISK, replicate, share
+from mipsim.referee.reporting.wording import claimed_and_true
 from verify.by_hand import ahead
 
 RNG = np.random.default_rng(0)
@@ -71,6 +74,27 @@ def test_the_claim_comes_from_the_statement():
         replicate(statement(lambda: given), {"mu": 2.0})
     with pytest.raises(ValueError, match="must return a Replication or Draws"):
         replicate(statement(lambda: "0.9, promised 0.5"), {"mu": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("theorem", "claim"),
+    [
+        ({}, 1.1),  # none says what the claim tends to: what it is at the size that was measured
+        ({"ceiling": rf.Ceiling(0.0, source="school", claimed=1.0)}, 1.0),
+        ({"rate": rf.Rate(1.0, 1.0, limit=0.0, source="school", claimed=1.0)}, 1.0),
+    ],
+)
+def test_a_limit_claims_its_limit(theorem, claim):
+    given = rf.Replication(0.2, 0.1, 0.3, "power", "by hand", size=10)
+    limit = rf.Statement(
+        name="s", says="it tends to 1", source="nobody", kind=rf.Limit("n", **theorem), domain={"n": rf.Whole(2, np.inf, hunt_to=100)}, claimed=lambda n: 1.0 + 1.0 / n,
+        truth=lambda n: 0.2, points=[{}], second_route=lambda: given,
+    )  # fmt: skip
+    seen = replicate(limit, {})
+    assert seen.claim == pytest.approx(claim)
+    assert claimed_and_true(SimpleNamespace(second_route=seen)) == (  # pyright: ignore[reportArgumentType]
+        f"Power: {claim:g} in the limit by the claim, about 0.2 true at size 10, in [0.1, 0.3]."
+    )
 
 
 def test_an_event_bounds_an_advantage_and_a_delta_from_below():

@@ -107,6 +107,11 @@ def test_a_correction_is_no_statement_of_the_paper(written):
     assert "    Because" in texts["azize-false-corrected"]
 
 
+def test_what_stands_says_over_what_it_was_judged(written):
+    text = next(standing(item) for item in written[1] if item.statement.name == "azize-false-corrected")
+    assert re.search(r"Judged over: .*`x`: .*0\.6\]", text)
+
+
 @pytest.mark.parametrize(("name", "quoted"), [("izzo-thm-8", True), ("azize-gdp-guarantee", False)])
 def test_a_formula_that_is_not_quoted_is_called_ours(name, quoted):
     statement = REGISTER[name]

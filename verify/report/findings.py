@@ -12,6 +12,7 @@ from typing import Any
 from mipsim._printed import ceiling, floor, shown
 from mipsim._words import visible
 from mipsim.referee.defect import Defect, correction_of, diagnose
+from mipsim.referee.domain import Choice
 from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.plain import plain
@@ -94,6 +95,7 @@ def standing(outcome: Outcome) -> str:
     elif statement.quote is not None:
         lines += [f"{statement.quote.role}:", "", _quoted(statement.quote), ""]
     lines += [*([] if statement.corrects else _around(statement)), _evidence(outcome), ""]
+    lines += [f"Judged over: {_parameters(statement)}.", ""]
     lines += [f"Source: {_line(statement.source)}. {at_hand(statement.name)}".rstrip(), ""]
     if statement.derivation.strip():
         lines += ["Why it holds:", "", *_proof(statement.derivation), ""]
@@ -187,9 +189,7 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
         # A listed point alone may show it: its parameters have been chosen to.
         listed = "; the counterexamples are listed points" if outcome.spread[0] == outcome.spread[1] else ""
         judged += [f"It {outcome.where_broken} of its domain{listed}.", ""]
-    if statement.meanings:
-        text = "; ".join(f"`{name}`: {_line(words)}" for name, words in statement.meanings.items())
-        judged += [f"Parameters. {text}.", ""]
+    judged += [f"Parameters. {_parameters(statement)}.", ""]
     lines += _folded("As it was judged, and its parameters", judged)
     for title, other in others:
         lines += _folded(title, other)
@@ -199,6 +199,16 @@ def _finding(outcome: Outcome, twin: Statement | None, verdict: str, scale: str)
     if twin is not None and twin.derivation.strip():
         lines += ["Why the correction holds:", "", *_proof(twin.derivation), ""]
     return "\n".join(lines)
+
+
+def _parameters(statement: Statement) -> str:
+    """What each parameter is, and its values: a statement speaks for what was judged."""
+    parts = []
+    for name, parameter in statement.domain.items():
+        words, values = statement.meanings.get(name, ""), str(parameter)
+        listed = isinstance(parameter, Choice) and all(str(value) in words for value in parameter.values)
+        parts.append(f"`{name}`: {_line(', '.join([words] * bool(words) + [values] * (not listed)))}")
+    return "; ".join(parts)
 
 
 def _folded(title: str, lines: Sequence[str]) -> list[str]:

@@ -198,7 +198,7 @@ _HALF = _BASE | {"curve": COIN, "size": 2.0, "share": 0.5}
 APPENDIX_D_3 = Statement(
     name="leemann-D.3", formula=r"\mu = \sqrt{k} \, \mu_{\mathrm{step}}",
     says="Appendix D.3 is not at hand; this is a reading of section 5.2 and definition 4.3, and the formula is ours: k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
-    fails="Appendix D.3 is not at hand, and nothing is said of it: the sentence is about it, and the formula is ours. With mu_step from theorem 5.1, whose K holds for every target, as for figure 2c, sqrt(k) stands. Taken as a rule for every step that definition 4.3 calls mu_step-GMIP, it does not: that promise is an average over targets, but the same targets leak in every step, and of these k steps show more than sqrt(k) times the average.",
+    fails="Appendix D.3 is not at hand, and nothing is claimed of it: the sentence refers to it, and the formula is ours. With mu_step from theorem 5.1, whose K holds for every target, as for figure 2c, sqrt(k) stands. Taken as a rule for every step that definition 4.3 calls mu_step-GMIP, it does not: that promise is an average over targets, but the same targets leak in every step, and of these k steps show more than sqrt(k) times the average.",
     instead=r"each target's own curve above $g_\mu$",
     source="Leemann et al., section 5.2 and definition 4.3, for appendix D.3, which is not at hand",
     kind=rf.Bound(),

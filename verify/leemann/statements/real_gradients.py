@@ -41,7 +41,7 @@ ALGORITHM_1_REAL = Statement(
     "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target, for large n, here from 1,000 on. (F^-1, as printed, has no value at S > 1: see "
     "leemann-alg-1. Moments that are estimated, of which the paper expects no exact match, are not judged.)",
     fails="n - 1 is printed for n, the factor that equation 8 has under H0, so that the statistic is no p-value even with known moments. It moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, which fades as K/n tends to 0. The attack of a single step orders the outputs of a target in the same way.",
-    instead="known moments, n in the thousands",
+    instead="the factor n, with known moments and n in the thousands",
     kind=rf.Equality(TOLERANCE, floor=real_p_values.LEVEL),
     domain={
         "records": rf.Choice(*real_gradients.RECORDS, meaning="real records: digits, a linear network (650 parameters); diabetes, the last of two layers (51)"),
