@@ -17,7 +17,7 @@ from mipsim.tradeoff.schemes import NEIGHBOURS, NORMALISE, SCHEMES
 
 ENDINGS = ".toml", ".json", ".yaml", ".yml"
 _NAMES = {
-    "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier z",
+    "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier std_relative z",
     "sampling_rate": "sampling_rate sample_rate sampling_probability sampling_prob q",
     "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
@@ -30,7 +30,7 @@ _NAMES = {
     "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
     "group": "group",
     "normalise": "normalise normalize",
-    "epsilon": "epsilon target_epsilon claimed_epsilon",
+    "epsilon": "epsilon target_epsilon claimed_epsilon stop_training_at_epsilon",
     "delta": "delta target_delta claimed_delta",
 }
 _SAMPLINGS = {name: f"{name} {scheme.spelt}" for name, scheme in SCHEMES.items()}
@@ -42,15 +42,12 @@ _WORDS = {
 _ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
 _FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
-_OFF = [
-    "dp",
-    "dp_enabled",
-    "enable_dp",
-    "use_dp",
-    "differential_privacy",
-    "enable_differential_privacy",
-    "use_differential_privacy",
-]
+_ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp differential_privacy enable_differential_privacy use_differential_privacy"
+_OFF: dict[str, tuple[str, ...]] = dict.fromkeys(_ON.split(), ("false", "no", "off", "0"))
+_OFF |= dict.fromkeys(("disable_dp", "no_dp", "nodp", "non_private"), ("true", "yes", "on", "1"))
+"""Name -> the values with which no noise is added."""
+_SIZES = {"total", "init_value", "per_device_per_step", "scale_schedule"}
+"""What a table of a batch may have; the first two are the records in a step, if no schedule changes them."""
 _OVERRULED = {"shuffle": "poisson_sampling", "batch_size": "logical_batch_size"}
 """What is true of a loader or of the memory alone, where the file says the other."""
 _IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
@@ -177,6 +174,8 @@ def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, An
             yield word, value
         elif word in _SPELT and "value" in value:  # as trackers of runs write a name
             yield word, value["value"]
+        elif word == "batch_size" and value.keys() <= _SIZES and not value.get("scale_schedule"):
+            yield word, value.get("total", value.get("init_value"))
         elif known:  # which is refused
             yield word, value
         elif not word.startswith(_ELSEWHERE):
@@ -224,7 +223,7 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
     held = dict(entries)
     given, spelt, unread, denied = dict[str, Any](), dict[str, str](), list[str](), dict[str, str]()
     for word, value in entries:
-        if word in _OFF and str(value).lower() in ("false", "no", "off", "0"):
+        if str(value).lower() in _OFF.get(word, ()):
             raise ValueError(f"{word} is {str(value).lower()}, so that no noise is added")
         if (name := _SPELT.get(word)) is None:
             _refuse_tables(word, value)
@@ -244,6 +243,11 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         else:
             given[name], spelt[name] = _plain(word, name, value), word
     _refuse_mistyped(unread, given)
+    parts = held.get("num_microbatches", held.get("microbatches"))
+    if parts is not None and parts != given.get("batch_size", parts):
+        raise ValueError(
+            f"microbatches are {quoted(parts)} in batches of {given['batch_size']}: a record moves a clipped mean of several by up to 2 norms; leave it out if each record is clipped"
+        )
     if (sampling := given.get("sampling")) in denied:
         raise ValueError(
             f"{spelt['sampling']} is {sampling!r} and {denied[sampling]} is false; give 1 of them"
@@ -251,16 +255,22 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
     rates, steps, follows = _steps(given, spelt)
     lacks = [
         *(["noise_multiplier"] if "noise_multiplier" not in given else []),
-        *(["sampling_rate, or batch_size and data_size"] if rates is None else []),
-        *(["steps, or epochs"] if steps is None else []),
+        *(
+            [f"{'' if 'batch_size' in given else 'sampling_rate, or batch_size and '}data_size"]
+            if rates is None
+            else []
+        ),
+        *(["steps, or epochs"] if not given.keys() & {"steps", "epochs"} else []),
         *([f"sampling, which is {' or '.join(SCHEMES)}"] if sampling is None else []),
         *(["delta beside epsilon"] if "epsilon" in given and "delta" not in given else []),
     ]
     if lacks or rates is None or steps is None or sampling is None:
-        raise ValueError(f"what is missing: {'; '.join(lacks)}")
+        beside = "; sampling, data_size and neighbours may also stand beside it, as --sampling and so on"
+        raise ValueError(f"what is missing: {'; '.join(lacks)}{beside}")
     noise = given["noise_multiplier"]
-    if "neighbours" not in given:
-        follows.append("neighbours not given, so add_or_remove")
+    for name, usual in (("neighbours", "add_or_remove"), ("normalise", NORMALISE[0])):
+        if name not in given:
+            follows.append(f"{name} not given, so {usual}")
     if unread:
         follows.append(f"not read: {printable(', '.join(unread), 100)}")
     read = ", ".join(
@@ -330,7 +340,7 @@ def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
             raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
 
 
-_OTHERS = (
+_OTHERS = [
     "test",
     "eval",
     "val",
@@ -342,9 +352,10 @@ _OTHERS = (
     "save",
     "warmup",
     "lr",
+    "device",
     "groups",
     "normalized",
-)
+]
 """How names begin that say nothing of the training's noise: of another part, or of memory alone."""
 
 

@@ -23,6 +23,17 @@ PUBLISHED = [
     (TENSORFLOW, {"noise_multiplier": 1.12, "batch_size": 256, "dataset_size": 60_000, "epochs": 60}, 2.92),
 ]
 """Source, what it says, and the epsilon that it reports at delta 1e-5, of Poisson samples by Renyi divergences."""
+MNIST = "https://github.com/pytorch/opacus/blob/0ee7b8c0c19bc89ea4152e462707eceed1f555f8/examples/mnist.py, all options"
+OPTIONS = {"batch_size": 64, "test_batch_size": 1024, "epochs": 10, "n_runs": 1, "lr": 0.1, "sigma": 1.0, "max_per_sample_grad_norm": 1.0, "delta": 1e-5,
+           "device": "cuda", "save_model": False, "disable_dp": False, "secure_rng": False, "data_root": "../mnist"}  # fmt: skip
+TUTORIAL = "https://github.com/tensorflow/privacy/blob/01ab549902200724d9b2288817325b70a1b1e09f/tutorials/mnist_dpsgd_tutorial.py, all flags"
+FLAGS = {"dpsgd": True, "learning_rate": 0.08, "noise_multiplier": 1.12, "l2_norm_clip": 1.0, "batch_size": 256, "epochs": 60, "microbatches": 256,
+         "model_dir": None}  # fmt: skip
+WIDE = "https://github.com/google-deepmind/jax_privacy/blob/22da50a3/experiments/image_classification/configs/cifar10_wrn_16_4_eps1.py"
+UPDATES = {"num_updates": 725, "optimizer": {"name": "sgd", "lr": {"init_value": 2.0}}, "training": {
+    "batch_size": {"init_value": 4096, "per_device_per_step": 64, "scale_schedule": None},
+    "dp": {"target_delta": 1e-5, "clipping_norm": 1.0, "stop_training_at_epsilon": 1.0, "noise": {"std_relative": 10.0}, "auto_tune": None}},
+    "averaging": {"ema": {"coefficient": 0.9999, "start_step": 0}}, "data": {"augmult": 16}, "evaluation": {"batch_size": 100}}  # fmt: skip
 FILES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("https://github.com/ebagdasa/differential-privacy-vs-fairness/blob/564fb55d/params/params_cifar10_S1z0.8.yaml",
      {"test_batch_size": 100, "batch_size": 256, "num_microbatches": 256, "S": 1, "z": 0.8, "dp": True, "epochs": 240,
@@ -36,6 +47,11 @@ FILES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
      {"dataloader": {"batch_size": 16, "shuffle": True}, "epochs": 20, "differential_privacy": {"enabled": True, "noise_multiplier": 0.5,
       "poisson_sampling": True, "logical_batch_size": 512}, "optimizer": {"name": "Adam"}, "loss": {"label_smoothing": 0.1}},
      {"data_size": 3800}, "a step has 512 of 3800 records; an epoch has 7 or 8 steps"),
+    (MNIST, OPTIONS, {}, "what is missing: data_size; sampling, which is poisson or"),
+    (MNIST, OPTIONS, {"sampling": "poisson", "data_size": 60_000}, "an epoch has 937 or 938 steps; neighbours not given, so add_or_remove; normalise not given, so expected"),
+    (TUTORIAL, FLAGS, {"sampling": "poisson"}, "what is missing: data_size; "),
+    (TUTORIAL, FLAGS, {"data_size": 60_000}, "what is missing: sampling, which is poisson or fixed_size or shuffled or random_allocation; sampling, data_size and neighbours may also stand"),
+    (WIDE, UPDATES, {"sampling": "poisson", "data_size": 50_000}, "num_updates 725, batch_size 4096, target_delta 1e-05, stop_training_at_epsilon 1, std_relative 10; a step has 4096 of 50000"),
 ]  # fmt: skip
 """Source, what a public file holds, what is given beside it, and what is read of it or missing in it."""
 FULL: dict[str, Any] = {
@@ -172,6 +188,10 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"shuffle": False, "sampling": None}, "what is missing: sampling, which is"),
         (FULL | {"poisson_sampling": False}, "sampling is 'poisson' and poisson_sampling is false; give 1 of them"),
         (FULL | {"dp": {"enabled": False, "sigma": 1.0}}, "dp_enabled is false, so that no noise is added"),
+        (OPTIONS | {"disable-dp": True}, "disable_dp is true, so that no noise is added"),
+        (FLAGS | {"dpsgd": False}, "dpsgd is false, so that no noise is added"),
+        (FLAGS | {"microbatches": 64}, "microbatches are 64 in batches of 256: a record moves a clipped mean of several by up to 2 norms"),
+        (FULL | {"batch_size": {"init_value": 64, "scale_schedule": {"2000": 8}}}, "batch_size is {'init_value': 64"),
         (FULL | {"use-dp": False}, "use_dp is false, so that no noise is added"),
         (FULL | {"use-dp": "off"}, "use_dp is off, so that no noise is added"),
         ({"batch_size": 100, "data_size": 1000, "epochs": 2, "sampler": "poisson", "phases": [{"noise": 2.0}, {"noise": 3.0}]}, "epochs stands beside phases, and may be of each or of all"),
