@@ -20,7 +20,7 @@ from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.exact.atoms import AtomsLaw, alike
 from mipsim.exact.binomial import binomial_relative_error
-from mipsim.exact.derived_laws import LinkedLaw, MixedLaw, linked, mixed_with_out
+from mipsim.exact.derived_laws import linked, mixed_with_out
 from mipsim.exact.independent import (
     Heavy,
     Independent,
@@ -31,7 +31,6 @@ from mipsim.exact.independent import (
     lattice_powers,
     without_faint,
 )
-from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.listed import listed_law
 from mipsim.exact.noise_transform import score_noise
 from mipsim.exact.rounding import UNIT
@@ -139,14 +138,6 @@ class LawBracket:
             error = np.maximum(error + inner, high[:, -1] + self.error)
         return min(float(error.max()), 1.0)
 
-    @cached_property
-    def width(self) -> float:
-        """How far two numbers inside the bounds can be apart, at any threshold and in either world."""
-        wide = 2.0 * self.error + 8.0 * UNIT
-        if self.grid.size:
-            wide = wide + np.maximum((self.high[:, :-1] - self.low[:, 1:]).max(axis=1), self.high[:, -1])
-        return min(float(wide.max()), 1.0)
-
 
 def bracket(
     total: Independent, nodes: int = _NODES[0], *, below: np.ndarray | None = None, error: float = 0.0
@@ -247,50 +238,24 @@ def _rest(total: Any, heavy: Heavy, nodes: int) -> tuple[np.ndarray, np.ndarray,
 
 @dataclass(frozen=True)
 class BracketLaw(AbstractScoreLaw):
-    """A law between proven bounds: its values are the middle of the bracket, or those of another law moved into it.
-
-    The bounds are absolute: of a tail far below `error_bound` only the other law says anything, without proof.
-    """
+    """A law between proven bounds: its values are the middle of the bracket. The bounds are absolute, and say nothing of a far smaller tail."""
 
     bounds: LawBracket  # of P(score > x) in both worlds
-    guess: AbstractScoreLaw | None = None  # a law that is likely to be right, but not proven to be
 
     def log_tail(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         x = np.asarray(threshold, float)
         with np.errstate(all="ignore"):
-            if self.guess is None:
-                above = self.bounds.estimate(x, int(inside))
-                return np.log(above if upper else np.maximum(1.0 - above, 0.0))
-            low, high = self.bounds.above_bounds(x, int(inside))
-            logsf = self.guess.logsf(x, inside=inside)
-            inner = (logsf >= np.log(low)) & (logsf <= np.log(high))
-            # Outside the bracket, or NaN: its nearer end.
-            moved = np.clip(np.nan_to_num(np.exp(logsf), nan=0.5), low, high)
-            if upper:
-                return np.where(inner, logsf, np.log(moved))
-            return np.where(inner, self.guess.logcdf(x, inside=inside), np.log(1.0 - moved))
+            above = self.bounds.estimate(x, int(inside))
+            return np.log(above if upper else np.maximum(1.0 - above, 0.0))
 
     def threshold_at(self, alpha: object) -> np.ndarray:
-        a = np.asarray(alpha, float)
-        flat = a.ravel()
-        result = np.full(flat.shape, np.nan)
-        if self.guess is not None:
-            with np.errstate(all="ignore"):
-                likely = self.guess.threshold_at(flat)
-                same = np.abs(self.sf(likely, inside=False) - flat) <= 1e-9 * flat
-            result = np.where(same | (flat <= 0.0), likely, np.nan)
-        left = np.isnan(result)
-        if left.any():
-            result[left] = self._search(flat[left])
-        return result.reshape(a.shape)
-
-    def _search(self, alpha: np.ndarray) -> np.ndarray:
         """The grid point or atom, then the float64 before it, from which on at most alpha lies above."""
+        given = np.asarray(alpha, float)
+        alpha = given.ravel()
 
         def enough(x: np.ndarray) -> np.ndarray:
             return self.sf(x, inside=False) <= alpha * (1.0 + 4e-16)
 
-        # By halves: the other law takes thousands of numbers for each of its tails.
         x = np.unique(np.concatenate([self.bounds.grid, self.bounds.atoms]))
         ends = np.full(alpha.shape, -1), np.full(alpha.shape, x.size)
         k = least_whole(lambda place: enough(x[np.maximum(place, 0)]), *ends)
@@ -302,7 +267,7 @@ class BracketLaw(AbstractScoreLaw):
         near = atoms[np.minimum(np.searchsorted(atoms, high), atoms.size - 1)]
         high = np.where(np.abs(near - high) <= 2.0 * self.bounds.slack, near, high)
         result = np.where(alpha >= 1.0 - self.bounds.below[0], -np.inf, np.where(k >= x.size, np.inf, high))
-        return np.where(alpha <= 0.0, np.inf, result)
+        return np.where(alpha <= 0.0, np.inf, result).reshape(given.shape)
 
     def log_tail_with_ties(self, threshold: Thresholds, *, inside: bool, upper: bool) -> np.ndarray:
         """The tail just below the threshold.
@@ -316,22 +281,15 @@ class BracketLaw(AbstractScoreLaw):
 
     @property
     def error_bound(self) -> float:
-        """Half the width of the bracket, about; all of it where another law is moved into it."""
-        return self.bounds.error_bound if self.guess is None else self.bounds.width
-
-    @property
-    def error_estimate(self) -> float:
-        return self.error_bound if self.guess is None else min(self.error_bound, self.guess.error_estimate)
+        """Half the width of the bracket, about."""
+        return self.bounds.error_bound
 
 
-def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) -> AbstractScoreLaw | None:
+def bracketed_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     """The law of an additive score between proven bounds; None where no bracket is known.
 
     Known are: linear scores of Bernoulli, Discrete and Empirical data, with any independent noises; and every sum of a single term
     per coordinate, without noise, of Bernoulli data and of Discrete data on a lattice.
-
-    `problem`: the game and the attack; `guess`: the same law without a sufficient proof; inside the bracket its values
-    are retained.
     """
     read = _read(problem)
     if read is None:
@@ -348,10 +306,7 @@ def bracketed_law(problem: FixedProblem, guess: AbstractScoreLaw | None = None) 
     assert result is not None  # there is at least 1 number of nodes
     if not result.grid.size:  # every atom is known
         return _scored(problem, _as_atoms(result))
-    while isinstance(guess, LinkedLaw) or (isinstance(guess, MixedLaw) and len(guess.laws) == 1):
-        guess = guess.base if isinstance(guess, LinkedLaw) else guess.laws[0]
-    inverted = guess if isinstance(guess, InvertedLaw) and not result.atoms.size else None
-    return _scored(problem, BracketLaw(result, inverted))
+    return _scored(problem, BracketLaw(result))
 
 
 def law_of_tails(problem: FixedProblem) -> AbstractScoreLaw | None:
@@ -450,7 +405,7 @@ def _table(problem: FixedProblem) -> Read | None:
     result = count_tables(problem)
     if result is None:
         return _lattice_table(problem)
-    terms, p, _, each = result
+    terms, p, each = result
     item = problem.row[:, None] == 1.0
     if (item | (problem.row[:, None] == 0.0)).all():
         # The sums of both worlds lie on the same whole numbers, and share a table.

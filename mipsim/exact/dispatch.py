@@ -15,7 +15,7 @@ from mipsim._printed import ceiling
 from mipsim._signals import interruptible
 from mipsim._validation import member
 from mipsim._words import kind_of
-from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
+from mipsim.attacks.base import AbstractAttack
 from mipsim.attacks.function import as_attack
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
@@ -26,7 +26,7 @@ from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
-from mipsim.exact.term_tables import count_tables, table_law
+from mipsim.exact.term_tables import table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
 from mipsim.forms.problem import FixedProblem, problem_of
@@ -40,8 +40,6 @@ Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law, table_law)
 """Tried in order; the first law that applies is taken. A new kind of exact law is a new file and a new name here."""
 
-# entries of tables: the proof by inversion then takes a second and is no sharper than the bracket
-_MANY = 2**20
 LARGEST_ERROR = 1e-3
 """A law that is not proven to be known as well as this is refused."""
 
@@ -133,16 +131,10 @@ def _around(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 
 def _law_of(problem: FixedProblem) -> AbstractScoreLaw | None:
-    attack = problem.attack
     law = next((result for rule in RULES if (result := rule(problem)) is not None), None)
-    # The first that is proven well enough; reading a law's bound is what takes time.
-    routes = [lambda: law, lambda: bracketed_law(problem, law)]
-    tables = None if isinstance(attack, AbstractLinearAttack) else count_tables(problem)
     known = []
-    for route in [
-        *(routes if tables is None or tables[0].size < _MANY else routes[::-1]),
-        lambda: law_of_tails(problem),
-    ]:
+    # The first that is proven well enough; reading a law's bound is what takes time.
+    for route in (lambda: law, lambda: bracketed_law(problem), lambda: law_of_tails(problem)):
         check_budget()
         result = route()
         if result is not None and result.error_bound <= LARGEST_ERROR:

@@ -9,7 +9,6 @@ _LEVELS = 4  # differences of differences: each reaches about a hundred times fa
 _FEW = 64  # frequencies; of more, disjoint pairs suffice
 _BLOCKS = (1, 4, 16, 64, 256, 1024, 4096)  # combinations a block: some entry is within twice the best
 _SHRINK = 1e-12  # of an interval: rounding of its ends
-_BLURRED = 0.01  # of an interval, where frequencies are known to a blur
 _FAR = 1e11  # times the start: the remaining sum is then below 1e-10 of the height
 _WEAK = 1e-100  # a term so weak proves nothing, and its cost overflows
 
@@ -34,7 +33,6 @@ class Phases:
     strengths: np.ndarray  # > 0, shape (G,)
     # where a record takes part with this probability only: -log |phi| >= inclusion (1 - exp(-that sum))
     inclusion: float = 1.0
-    blur: float = 0.0  # by how much a frequency may be off
 
     def quiet_until(self, start: float, rows: int, level: float) -> float:
         """The largest t1 for which |phi(t)|^rows <= exp(-level) is proven for every t in [start, t1]; at least start."""
@@ -55,13 +53,7 @@ class Phases:
         if not low.size:
             return start
         # Values and ends are right to a few 2^-52: intervals that only rounding joins are not joined.
-        slack = _SHRINK if self.blur == 0.0 else _BLURRED
-        until = _sweep(start, low * (1 + slack), high * (1 - slack))
-        # Where frequencies are off by blur, each distance is off by blur t, and the root of the sum of squares by the factor
-        # 1 + blur t sqrt(sum strengths / each): it stays below 1 + _BLURRED / 4.
-        if self.blur > 0.0:
-            until = min(until, 0.25 * _BLURRED / (self.blur * float(np.sqrt(inverse.sum() / each))))
-        return max(start, until)
+        return max(start, _sweep(start, low * (1 + _SHRINK), high * (1 - _SHRINK)))
 
     def levels(self, start: float, rows: int) -> list[tuple[float, float]]:
         """(level, t1) as of `quiet_until`, from the highest level down to a level that reaches far enough."""
@@ -81,7 +73,7 @@ class Phases:
         same = self.inclusion == other.inclusion == 1.0 and np.array_equal(
             self.frequencies, other.frequencies
         )
-        if not same or self.blur != other.blur or not (other.strengths > 0.0).all():
+        if not same or not (other.strengths > 0.0).all():
             return 0.0
         return float((self.strengths / other.strengths).min())
 
@@ -96,7 +88,7 @@ class Phases:
     @property
     def _least(self) -> float:
         """A smaller difference is rounding only."""
-        return 2.0**-50 * self._merged[0].max(initial=0.0) + 4.0 * self.blur
+        return 2.0**-50 * self._merged[0].max(initial=0.0)
 
     @cached_property
     def _blocks(self) -> "_Blocks":
@@ -171,106 +163,3 @@ def _sweep(until: float, low: np.ndarray, high: np.ndarray) -> float:
         if index < 0 or high[index] <= until:
             return until
         until = float(high[index])
-
-
-# Every near offset, and ever fewer far ones: short differences reach high frequencies, long ones low ones.
-_OFFSETS = (*range(1, 17), *range(18, 33, 2), *range(36, 65, 4), 80, 96, 128)
-_ALIGNED = 8  # counts
-_SAME = 1e-12  # of the largest difference: two that differ by less count as the same frequency with a blur
-_MOST_FREQUENCIES = 2**15  # the strongest are stored: more cost time and prove little
-
-
-def pair_phases(
-    values: Array, probabilities: Array, copies: Array, first: Array, span: tuple[float, float]
-) -> Phases | None:
-    """-log |phi(t)| >= (2 / pi^2) sum_j copies_j sum over pairs q_k q_l dist((v_k - v_l) t)^2, for every tilt in `span`.
-
-    1 - |phi_j|^2 = 4 sum_{k < l} q_k q_l sin^2((v_k - v_l) t / 2): any pairs will do. Each log q_k is concave in the tilt, so that a
-    product is least at an end. The likelihood ratio's differences log((k + m) / k) are the same in all coordinates: pairs at a single
-    count and offset are pooled where their differences agree.
-
-    `values`: shape (g, K), of consecutive counts; `probabilities`: shape (g, K); `copies`: shape (g,); `first`: the count
-    of the first value, shape (g,); `span`: tilts.
-    """
-    least = np.minimum(*(_tilted(values, probabilities, c) for c in span))
-    values, least, first = _middle(values, least, probabilities, first)
-    order, start, moved = _alike(values, least > 0.0, first)
-    values, least = values[order], least[order]
-    weighted = copies[order, None] * least
-    values, count = values[start], first[order][start, None] + np.arange(values.shape[1])
-    frequencies, strengths, blur = [], [], 0.0
-    for offset in _OFFSETS:
-        if offset >= values.shape[1]:
-            break
-        gap = values[:, offset:] - values[:, :-offset]
-        strength = np.add.reduceat(weighted[:, offset:] * least[:, :-offset], start, axis=0)
-        used = strength > 0.0
-        pooled = _pooled(np.abs(gap)[used], strength[used], gap[used] > 0.0, count[:, :-offset][used])
-        frequencies.append(pooled[0])
-        strengths.append(pooled[1])
-        blur = max(blur, pooled[2] + 2.0 * moved)
-    if not frequencies:
-        return None
-    v, s = np.concatenate(frequencies), np.concatenate(strengths)
-    if v.size > _MOST_FREQUENCIES:
-        best = np.argpartition(-s, _MOST_FREQUENCIES)[:_MOST_FREQUENCIES]
-        v, s = v[best], s[best]
-    return Phases(v, (2.0 / np.pi**2) * (1 - 1e-9) * s, blur=blur) if v.size else None
-
-
-def _tilted(values: np.ndarray, probabilities: np.ndarray, c: float) -> np.ndarray:
-    tilt = c * values
-    tilt = np.where(probabilities > 0.0, tilt, -np.inf)
-    q = probabilities * np.exp(tilt - tilt.max(axis=1, keepdims=True))
-    return q / q.sum(axis=1, keepdims=True)
-
-
-def _middle(values: Array, least: Array, probabilities: Array, first: Array) -> tuple[Array, Array, Array]:
-    """Of each row the places around its largest probability, as far as a tenth of it in any row: others have little strength.
-
-    Each begins at a multiple of `_ALIGNED`, so that many rows begin at the same count.
-    """
-    top = probabilities.max(axis=1, keepdims=True)
-    mode = probabilities.argmax(axis=1)
-    places = np.arange(values.shape[1])
-    width = int(np.abs(places - mode[:, None])[probabilities > 0.1 * top].max())
-    start = _ALIGNED * np.floor((first + mode - width) / _ALIGNED)
-    place = (start - first).astype(np.int64)[:, None] + np.arange(2 * width + _ALIGNED)
-    inner = (place >= 0) & (place < places.size)
-    place = np.clip(place, 0, places.size - 1)
-    rows = np.arange(values.shape[0])[:, None]
-    return values[rows, place], np.where(inner, least[rows, place], 0.0), start
-
-
-def _alike(values: np.ndarray, used: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Rows of the same first count whose used values differ by a constant only: an order of the rows, where groups start, how
-    far off rows are.
-
-    Where some are farther off than rounding makes them, each row is a group.
-    """
-    middle = values.shape[1] // 2
-    rises = values[:, middle] > values[:, middle - 1]
-    order = np.lexsort((rises, first))
-    new = (np.diff(first[order]) != 0.0) | (rises[order][1:] != rises[order][:-1])
-    start = np.append(0, np.flatnonzero(new) + 1)
-    shape, used = (values - values[:, middle, None])[order], used[order]
-    of = np.repeat(start, np.diff(np.append(start, order.size)))
-    off = float(np.abs(shape - shape[of])[used].max(initial=0.0))
-    if (used == used[of]).all() and off <= 0.5 * _SAME * float(np.abs(shape[used]).max(initial=0.0)):
-        return order, start, off
-    return order, np.arange(order.size), 0.0
-
-
-def _pooled(size: Array, strength: Array, rises: Array, count: Array) -> tuple[Array, Array, float]:
-    """Frequencies, strengths, and by how much a pooled frequency may be off."""
-    if not size.size:
-        return size, strength, 0.0
-    key = 2 * (count - count.min()).astype(np.int64) + rises
-    total = np.bincount(key, strength)
-    typical = np.zeros(total.size)
-    typical[key] = size
-    off = np.abs(size - typical[key])
-    if off.max() <= _SAME * size.max():
-        used = total > 0.0
-        return typical[used], total[used], float(off.max())
-    return size, strength, 0.0

@@ -1,6 +1,5 @@
 """The exact law of an additive score of Bernoulli sums, by tables of its terms."""
 
-from math import fsum
 from weakref import WeakKeyDictionary
 
 import jax.numpy as jnp
@@ -9,7 +8,7 @@ import numpy as np
 from mipsim._budget import check_memory
 from mipsim.attacks.base import AbstractAdditiveAttack
 from mipsim.distributions.bernoulli import Bernoulli
-from mipsim.exact.atoms import alike, beside, convolve, rounding
+from mipsim.exact.atoms import beside, convolve, rounding
 from mipsim.exact.binomial import (
     binomial_error,
     binomial_probabilities,
@@ -19,9 +18,7 @@ from mipsim.exact.binomial import (
     window,
 )
 from mipsim.exact.derived_laws import linked, mixed_with_out
-from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.rounding import EPS
-from mipsim.exact.table_transform import TablesTransform
 from mipsim.forms.problem import FixedProblem
 from mipsim.forms.score import terms_at
 from mipsim.tradeoff.score_law import AbstractScoreLaw
@@ -29,7 +26,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw
 _WORK = 2**22  # outcomes that are multiplied out
 _CELL = 160  # bytes that a count of a coordinate takes while the tables are built and read, measured
 
-Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray]
 """What `count_tables` returns."""
 
 # two routes of the same problem read the same tables
@@ -37,7 +34,7 @@ _KNOWN: WeakKeyDictionary[FixedProblem, Tables | None] = WeakKeyDictionary()
 
 
 def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
-    """A sum of a single term per coordinate of a mean of Bernoulli rows without noise: the exact likelihood ratio, say.
+    """A sum of a single term per coordinate of a mean of Bernoulli rows without noise, such as the likelihood ratio, where its outcomes are few.
     Raises ValueError if the attack's contributions are NaN or +inf at a count that can occur.
     """
     result = count_tables(problem)
@@ -45,19 +42,17 @@ def table_law(problem: FixedProblem) -> AbstractScoreLaw | None:
         return None
     attack, inclusion = problem.attack, problem.mean.inclusion
     assert isinstance(attack, AbstractAdditiveAttack)
-    terms, probability, low, each = result
+    terms, probability, each = result
     assert isinstance(problem.data, Bernoulli)
-    known = binomial_relative_error(problem.mean.rows, problem.data.p)
-    law = _few(terms, probability, each, known)
-    law = law or InvertedLaw(_transform(terms, probability, low, float(each.sum())))
+    law = _few(terms, probability, each, binomial_relative_error(problem.mean.rows, problem.data.p))
     target = jnp.asarray(problem.target)
-    return linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
+    return law and linked(mixed_with_out(law, inclusion), lambda total: attack.link(target, total))
 
 
 def count_tables(problem: FixedProblem) -> Tables | None:
     """The terms of every coordinate at the counts of ones that can occur; None where the score is no sum of such terms.
     Returns Terms and probabilities, both of shape (2, d, K): entry k of world "out" is at the count first_j + k of all
-    rows, of "in" at first_j + k of the others, beside the target. Then the first counts, shape (d,), and bounds on the
+    rows, of "in" at first_j + k of the others, beside the target. Then bounds on the
     error of each coordinate's probabilities in total variation, twice over, shape (d,). Raises ValueError if a term is
     NaN or +inf at a count that can occur, or the tables would be too large.
     """
@@ -94,7 +89,7 @@ def _count_tables(problem: FixedProblem) -> Tables | None:
             f"attack {type(attack).__name__} contributes {terms[world, j, k]} at coordinate {j} for the count "
             f"{count[j, k]:g}; contributions must be numbers or -inf"
         )
-    return terms, probability, low, binomial_error(mean.rows, data.p) + outside(mean.rows, data.p)
+    return terms, probability, binomial_error(mean.rows, data.p) + outside(mean.rows, data.p)
 
 
 def _few(
@@ -116,24 +111,3 @@ def _few(
         for j in range(d)
     ]
     return convolve(tables)
-
-
-def _transform(terms: np.ndarray, probability: np.ndarray, first: np.ndarray, lost: float) -> TablesTransform:
-    finite = np.isfinite(terms)
-    if not finite.all():
-        probability, terms = np.where(finite, probability, 0.0), np.where(finite, terms, 0.0)
-    centre = np.einsum("wjk,wjk->wj", probability, terms) / probability.sum(axis=2)
-    values = np.where(probability > 0.0, terms - centre[:, :, None], 0.0)
-    retained, copies = _kinds(values, probability)
-    # Each value has lost EPS of itself and its centre.
-    size = np.abs(centre) + np.einsum("wjk,wjk->wj", probability, np.abs(values))
-    moved, centres = EPS * float(size.sum(axis=1).max()), np.array([fsum(world) for world in centre])
-    return TablesTransform(
-        values[:, retained], probability[:, retained], copies, centres, first[retained], lost, moved
-    )
-
-
-def _kinds(values: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first coordinate of each kind, and how many share its values and probabilities."""
-    retained, group = alike(*values, *probability)
-    return retained, np.bincount(group).astype(float)

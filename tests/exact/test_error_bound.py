@@ -20,7 +20,6 @@ from mipsim.exact.contours import find_saddlepoints
 from mipsim.exact.density_rows import ExponentialRow, LaplaceRow, NormalRow, UniformRow
 from mipsim.exact.discrete_rows import AtomsRow, BernoulliRow
 from mipsim.exact.inversion import InvertedLaw
-from mipsim.exact.phases import pair_phases
 from mipsim.exact.poisson import PoissonRow
 from mipsim.exact.rows import AbstractRow
 from mipsim.exact.transform import RowsTransform
@@ -138,56 +137,6 @@ def test_binomial_tables_are_right_to_their_bound() -> None:
             off = float(mp.fsum(abs(mp.mpf(float(a)) - b) for a, b in zip(fewer, exact, strict=False)))
         assert max(error, off) <= binomial_error(n, np.array([p]))[0]
         assert fewer[n] == 0.0
-
-
-def test_pairs_of_counts_are_quiet_where_they_say() -> None:
-    rng = np.random.default_rng(3)
-    n, d = 60, 400
-    p = rng.uniform(0.3, 0.7, d)
-    count = np.arange(1.0, n + 1)
-    table = binomial_probabilities(n, p, np.ones(d), n)
-    values = np.log(count / (n * p[:, None]))
-    phases = pair_phases(values, table, np.ones(d), np.ones(d), (-0.2, 0.2))
-    assert phases is not None
-    start = 12.0
-    for level in (8.0, 20.0):
-        until = phases.quiet_until(start, 1, level)
-        assert until > start
-        for c in (-0.2, 0.0, 0.2):
-            q = table * np.exp(c * values)
-            q /= q.sum(axis=1, keepdims=True)
-            for t in rng.uniform(start, until, 100):
-                modulus = np.abs(np.sum(q * np.exp(1j * t * values), axis=1))
-                assert np.log(modulus).sum() <= -level
-
-
-@pytest.mark.parametrize("odd", [0.0, 1e-3])
-def test_pairs_are_pooled_over_coordinates_that_begin_at_other_counts(odd: float) -> None:
-    """Rising and falling terms in windows of 61 counts; with `odd` a single term unlike the others, which must not be pooled with them."""
-    rng = np.random.default_rng(4)
-    n, d = 200, 300
-    p = rng.uniform(0.3, 0.7, d)
-    first = np.floor(n * p) - 30.0
-    count = first[:, None] + np.arange(61)
-    table = binomial_probabilities(n, p, first, 61)
-    rises = rng.random(d) < 0.5
-    values = np.where(
-        rises[:, None], np.log(count / (n * p[:, None])), np.log((n - count) / (n * (1 - p[:, None])))
-    )
-    values[7] *= 1.0 + odd
-    copies = rng.integers(1, 4, d).astype(float)
-    phases = pair_phases(values, table, copies, first, (-0.5, 0.5))
-    assert phases is not None
-    # All strength is there: the cosine's bound by the distance, summed, is about that of the variance at small frequencies.
-    t = 1e-3
-    distance = (phases.strengths * (phases.frequencies * t) ** 2).sum()
-    variance = copies @ (np.sum(table * values**2, axis=1) - np.sum(table * values, axis=1) ** 2)
-    assert 0.02 * variance * t * t < distance < 0.5 * variance * t * t
-    for t in rng.uniform(0.0, 400.0, 200):
-        modulus = np.log(np.abs(np.sum(table * np.exp(1j * t * values), axis=1)))
-        turn = phases.frequencies * t / (2 * np.pi)
-        proven = (phases.strengths * (2 * np.pi * (turn - np.rint(turn))) ** 2).sum()
-        assert proven <= -(copies @ modulus) * (1 + 1e-6)
 
 
 def test_phases_of_empirical_records_do_not_overflow() -> None:
