@@ -27,7 +27,6 @@ _FEW = 3  # degrees of freedom up to which both tails are bounded relatively
 # cells of the root of the squares beside the first, and where the last begins: 1e-48 is beyond
 _SQUARES, _WIDEST = 4000, 15.0
 _ULPS = 64.0  # of a logarithm of a normal tail
-_ESTIMATE = 1e-10  # the largest error that the tests of `noncentral_chi_square` allow
 
 
 @dataclass(frozen=True)
@@ -337,13 +336,6 @@ class ChiSquareLaw(AbstractScoreLaw):
         if self.inverted is not None:
             return self.inverted.error_bound
         return min(1.0, max(bounds.width for bounds in self._bounds) + self._moved)
-
-    @property
-    def error_estimate(self) -> float:
-        """The tested accuracy of `mipsim.special.noncentral_chi_square`, and what rounding of the parameters moves."""
-        if self.inverted is not None:
-            return self.inverted.error_estimate
-        return min(self.error_bound, _ESTIMATE + self._moved)
 
     @cached_property
     def _bounds(self) -> tuple[ChiSquareBounds, ChiSquareBounds]:

@@ -138,10 +138,6 @@ class MixedLaw(AbstractScoreLaw):
     def least_rate(self) -> float:
         return max(law.least_rate for law in self.laws)
 
-    @property
-    def error_estimate(self) -> float:
-        return max(law.error_estimate for law in self.laws)
-
 
 def mixed_with_out(law: AbstractScoreLaw, inclusion: float) -> AbstractScoreLaw:
     """The law of a score when the target takes part with probability `inclusion` in (0, 1] only."""
@@ -205,10 +201,6 @@ class _LawOfBase(AbstractScoreLaw):
     @property
     def least_rate(self) -> float:
         return self.base.least_rate
-
-    @property
-    def error_estimate(self) -> float:
-        return self.base.error_estimate
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class InvertedLaw(AbstractScoreLaw):
         return {}
 
     @cached_property
-    def _tails(self) -> dict[tuple[int, bool], Tail]:
+    def _tails(self) -> dict[int, Tail]:
         return {}
 
     def contour(self, index: int) -> Contour:
@@ -82,14 +82,6 @@ class InvertedLaw(AbstractScoreLaw):
 
         Where Chernoff's bound is below 1e-15, it is the bound, also beyond the saddlepoints: see `Contour.errors`.
         """
-        return self._worst(proven=True)
-
-    @cached_property
-    def error_estimate(self) -> float:  # pyright: ignore[reportIncompatibleMethodOverride] - a property
-        """The same with the modulus at high frequencies as it is at those looked at: an estimate, which decides nothing."""
-        return self._worst(proven=False)
-
-    def _worst(self, *, proven: bool) -> float:
         worst, saddlepoints = 0.0, self.saddlepoints
         for world in (0, 1):
             for side, end in ((1, saddlepoints.points.size), (-1, -1)):
@@ -102,29 +94,29 @@ class InvertedLaw(AbstractScoreLaw):
                         # Lines beyond serve thresholds farther out, where Chernoff's bound at this line's point is less still.
                         worst = max(worst, float(np.exp(scale)) * 1.001)
                         break
-                    error = float(self._errors(index, np.array([near]), world, proven=proven)[0])
+                    error = float(self._errors(index, np.array([near]), world)[0])
                     worst = max(worst, error if error <= 1.0 else 1.0)  # NaN is no bound
                     near = saddlepoints.location[world, index + side]
                 else:
                     if saddlepoints.cut[side > 0]:
-                        return self._far._worst(proven=proven)
+                        return self._far.error_bound
         worst += self.transform.lost
         return worst if worst <= 1.0 else 1.0  # NaN is no bound here either
 
-    def errors(self, threshold: Thresholds, *, inside: bool, proven: bool = True) -> np.ndarray:
-        """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold; proven, or with `proven` False a guess."""
+    def errors(self, threshold: Thresholds, *, inside: bool) -> np.ndarray:
+        """A bound on the absolute error of the smaller of `sf` and `cdf` at each threshold."""
         x = np.asarray(threshold, float)
         u = np.ravel(x) - self.transform.mean[int(inside)]
         bound = np.zeros(u.shape)
         for index, where in self._lines(u, int(inside)):
-            bound[where] = self._errors(index, u[where], int(inside), proven=proven)
+            bound[where] = self._errors(index, u[where], int(inside))
         # No value is beyond Chernoff's bound, and no tail.
         chernoff = self.saddlepoints.least_chernoff(u, int(inside), self.transform.lattice)
         least = np.exp(np.minimum(chernoff, 0.0)) * (1.0 + 1e-8)
         bound = np.where(self.saddlepoints.served(u), np.minimum(bound, least), 1.0) + self.transform.lost
         far = self.saddlepoints.beyond(u, int(inside))
         if far.any():
-            bound[far] = self._far.errors(np.ravel(x)[far], inside=inside, proven=proven)
+            bound[far] = self._far.errors(np.ravel(x)[far], inside=inside)
         return bound.reshape(x.shape)
 
     def tail_bounds(self, threshold: Thresholds, *, inside: bool) -> CurveBounds:
@@ -169,7 +161,7 @@ class InvertedLaw(AbstractScoreLaw):
         near = np.flatnonzero(~far)
         for index, where in self._lines(middle[near], world):
             at = near[where]
-            result = [self._errors(index, end[at], world, proven=True) for end in ends]
+            result = [self._errors(index, end[at], world) for end in ends]
             curved = [self.contour(index).curvature(end[at], world) for end in ends]
             # An error that is Chernoff's bound on the tail is none of the sum itself.
             known = [
@@ -204,13 +196,12 @@ class InvertedLaw(AbstractScoreLaw):
         (low, high), (low_cut, high_cut) = self.saddlepoints.chernoff[0, [0, -1]], self.saddlepoints.cut
         return (high_cut & (log_fpr < high)) | (low_cut & (log_rest < low))
 
-    def _errors(self, index: int, u: np.ndarray, world: int, *, proven: bool) -> np.ndarray:
+    def _errors(self, index: int, u: np.ndarray, world: int) -> np.ndarray:
         line = self.contour(index)
-        if (index, proven) not in self._tails:
-            at = line.c, line.spacing, line.phi.shape[1] - 1
-            result = self.transform.tail(*at, self._span(index)) if proven else self.transform.scan(*at)
-            self._tails[index, proven] = result
-        return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index, proven])
+        if index not in self._tails:
+            first = line.phi.shape[1] - 1
+            self._tails[index] = self.transform.tail(line.c, line.spacing, first, self._span(index))
+        return line.errors(self.transform, self.saddlepoints, u, world, self._tails[index])
 
     def _span(self, index: int) -> tuple[float, float]:
         """Real parts for which a single proof about high frequencies serves: the middle of the saddlepoints, or all of it."""

@@ -11,7 +11,6 @@ import numpy as np
 from mipsim.exact.rounding import EPS, ComplexArray, product_parts
 from mipsim.exact.rows import AbstractRow, Multiples
 
-_SCAN = 64.0  # times the last node: how far an estimate looks
 _WHOLE = 2.0**52  # nodes: beyond, k is no whole number in float64
 _QUIET = -38.5  # log of 2e-17, a tenth of the rounding of 1: a modulus below is negligible
 _LOUD = -50.0  # log of 2e-22: bounds below add nothing to a sum
@@ -131,18 +130,6 @@ class AbstractTransform(ABC):
 
         span: an interval that holds every real part that will be requested.
         """
-
-    def scan(self, c: float, spacing: float, first: int) -> Tail:
-        """A `Tail` without proof: the largest modulus at 32 frequencies from `first` to 64 times as far, taken as a bound for all of them."""
-        last = np.inf if self.lattice is None else np.pi / self.lattice.step
-        t = np.minimum(np.geomspace(1.0, _SCAN, 32) * (first + 1) * spacing, last)
-        height = float(np.exp(self.log_modulus(c, t).max()))
-        return Tail(height * log(_WHOLE), _WHOLE)
-
-    def log_modulus(self, c: float, t: np.ndarray) -> np.ndarray:
-        """Log |E exp((c + i t) S)| - log E exp(c S), the larger of both worlds, from the cumulants; shape of t."""
-        real = np.real(self.cumulant(np.concatenate([[complex(c)], c + 1j * t])))
-        return (real[:, 1:] - real[:, :1]).max(axis=0)
 
 
 @dataclass(frozen=True)

@@ -115,14 +115,6 @@ class AbstractScoreLaw(ABC):
         return 1e-290
 
     @property
-    def error_estimate(self) -> float:
-        """An estimate of it: what `error_bound` would be if the transform were as small at all frequencies as at those looked at.
-
-        It decides no verdict and accepts no distribution; it is the bound itself if nothing is estimated.
-        """
-        return self.error_bound
-
-    @property
     def kind(self) -> str:
         """Name of the distribution in the printed curve."""
         return type(self).__name__
