@@ -35,6 +35,7 @@ def level_at_zero(
         what="level of the test at tau_alpha = 0",
         how=f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
         claim=alpha,
+        size=n,
     )
 
 
@@ -57,6 +58,7 @@ def rate_of_subsample(
         what=f"{world} of the test at tau_alpha",
         how=f"NumPy, {games:,} games, seed 20, n = {n}, d = {d}",
         claim=alpha if world == "level" else float(ndtr(ndtri(alpha) + (rho * m) ** 0.5)),
+        size=n,
     )
 
 

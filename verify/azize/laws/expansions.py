@@ -79,7 +79,7 @@ def by_densities(data: str, shape: int, t: float, x: float, rho: float = 1.0) ->
         value,
         value - 1e-3,
         value + 1e-3,
-        f"n times the error, which is to vanish as n grows,{sizes}",
+        f"n times the error{sizes}",
         f"SciPy's densities of the sums of {n:,} rows",
         size=n,
     )

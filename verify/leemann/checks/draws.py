@@ -188,7 +188,7 @@ def sampled_endless(step: float, c: float) -> Draws:
         shown = rng.standard_normal((2, games))
         shown[1] += step * (rng.random(games) < p)
         ratio += np.log1p(p * np.expm1(step * shown - 0.5 * step**2))
-    return Draws(*ratio, how=f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0")
+    return Draws(*ratio, how=f"NumPy, {games:,} runs of {steps:,} steps a world, seed 0", size=steps)
 
 
 def sampled_exposed(epsilon: float, c: float, exposed: float) -> Draws:
