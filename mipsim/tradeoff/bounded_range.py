@@ -96,11 +96,11 @@ def adaptive_runs(length: float, runs: int) -> BoundedTradeOff:
 
 def _through(delta: np.ndarray, x: np.ndarray) -> SampledTradeOff:
     """The symmetric curve whose delta is a chord in e^x between these places, and does not fall beyond the last."""
-    kept = [0]
+    chosen = [0]
     for place, value in enumerate(delta.tolist()):
-        if delta[kept[-1]] - value > 1e-6 * delta[kept[-1]]:  # a smaller fall may be rounding
-            kept.append(place)
-    delta, x = delta[kept], x[kept]
+        if delta[chosen[-1]] - value > 1e-6 * delta[chosen[-1]]:  # a smaller fall may be rounding
+            chosen.append(place)
+    delta, x = delta[chosen], x[chosen]
     fall = delta[:-1] - delta[1:]
     fpr = fall * np.exp(-x[:-1]) / np.expm1(np.diff(x))
     tpr = delta[:-1] + np.exp(x[:-1]) * fpr
