@@ -13,7 +13,7 @@ from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import convex_hull
-from mipsim.tradeoff.epochs import SQUARABLE, one_of
+from mipsim.tradeoff.epochs import SQUARABLE, single_epoch
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
 from mipsim.tradeoff.step_laws import MixedGaussian
@@ -93,7 +93,7 @@ def random_allocation(
     if chosen > 1:
         return _several(sigma, count, chosen, times)
     # A single epoch is hardly known better.
-    return compose(one_of(sigma, count), copies=times, accuracy=5e-4, epsilon_accuracy=2e-3)
+    return compose(single_epoch(sigma, count), copies=times, accuracy=5e-4, epsilon_accuracy=2e-3)
 
 
 def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> AbstractTradeOff:
@@ -115,7 +115,7 @@ def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstra
     size, larger = divmod(steps, selected)
     blocks = {size: epochs * (selected - larger)} | ({size + 1: epochs * larger} if larger else {})
     more = compose(
-        *(one_of(sigma, terms) for terms in blocks),
+        *(single_epoch(sigma, terms) for terms in blocks),
         copies=list(blocks.values()),
         accuracy=5e-4,
         epsilon_accuracy=2e-3,

@@ -59,7 +59,7 @@ class _Mean:
         return SampledTradeOff.from_points(*corners, slack=slack)
 
 
-def one_of(sigma: float, steps: int) -> AbstractTradeOff:
+def single_epoch(sigma: float, steps: int) -> AbstractTradeOff:
     """The curve of a single epoch of `steps` releases, of which the target takes part in one; see `random_allocation` for the proof."""
     if steps == 1:
         return GaussianTradeOff.of_noise(1.0, sigma)
