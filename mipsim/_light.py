@@ -2,6 +2,7 @@
 
 from mipsim import tradeoff
 from mipsim._budget import budget
+from mipsim._certify import certify
 from mipsim._version import __version__
 from mipsim.audits import Audit, RunningAudit, audit
 from mipsim.bands import Comparison, EmpiricalTradeOff
@@ -16,6 +17,7 @@ __all__ = [
     "__version__",
     "audit",
     "budget",
+    "certify",
     "plot",
 ]
 __all__ += tradeoff.__all__

@@ -496,12 +496,16 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     help="judge this claim: CONFIRMED, REFUTED or INCONCLUSIVE",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON instead of a table")
+@click.option(
+    "--certificate", type=PLACE, metavar="FILE", help="write a certificate of the numbers, for mipsim check"
+)
 def account(
     config: str | None,
     sampling: str | None,
     implemented: str | None,
     accounted: str | None,
     as_json: bool,
+    certificate: str | None,
     **how: Any,
 ) -> int:
     """Bound what DP-SGD leaks: epsilon, delta, advantage, TPR at FPR and mu, each from both sides.
@@ -513,7 +517,11 @@ def account(
     """
     if (implemented is None) != (accounted is None):
         raise click.UsageError("--implemented and --accounted must be given together")
-    for option, value in {"--sampling": sampling, "--claim": how["claim"]}.items():
+    for option, value in {
+        "--sampling": sampling,
+        "--claim": how["claim"],
+        "--certificate": certificate,
+    }.items():
         if implemented is not None and value is not None:
             raise click.UsageError(f"{option} is given beside --implemented; it must be left out")
     import json
@@ -533,4 +541,24 @@ def account(
     if accounted is not None:
         result = result.compare(accounting(sampling=accounted, **how))
     say(json.dumps(result.to_dict(), indent=1) if as_json else str(result))
+    if certificate is not None:
+        from mipsim._certify import certify
+
+        certify(result, certificate)
     return DONE if getattr(result, "verdict", "") in ("", "CONFIRMED") else FAILED
+
+
+@mipsim.command(epilog=examples("mipsim check certificate.json"))
+@click.argument("file", metavar="FILE")
+def check(file: str) -> int:
+    """Check a certificate of account or audit in ball arithmetic: ACCEPTED, or REJECTED.
+
+    The same program runs without mipsim, with python-flint alone: python mipsim/check.py FILE. Exit status: 0 if ACCEPTED, 1 if REJECTED,
+    2 if the file is malformed or asks for more than the program decides.
+    """
+    from mipsim._extras import optional
+
+    optional("flint", "certificates", "check")
+    from mipsim import check as checker
+
+    return checker.main([file])

@@ -37,6 +37,7 @@ class Account(Printed):
         phases: (noise multiplier, sampling rate, steps) of each, as of `mipsim.dpsgd`; none of an event.
         neighbours, group: as of `mipsim.dpsgd`.
         sampling: the same; of an event the name of its class.
+        curve: of all phases; None of a configuration that allows several.
         claim: (epsilon, delta) that is judged, or None.
         read: what was read of a configuration, what follows from it, and what was left unread.
         numbers: name, such as "epsilon at delta 1e-05", to proven bounds. Of "add_or_remove" it is the worse direction at each number.
@@ -63,6 +64,7 @@ class Account(Printed):
     sampling: str
     group: int
     numbers: dict[str, Bounds]
+    curve: AbstractTradeOff | None
     claim: tuple[float, float] | None = None
     read: str = ""
 
@@ -271,11 +273,7 @@ def account(
         ...
         ValueError: sampling_rate is 0.3; with sampling 'shuffled' it must be 1 / T for epochs of T steps
     """
-    wanted = {
-        "delta": _several("delta", delta, 1.0),
-        "epsilon": _several("epsilon", epsilon, math.inf),
-        "fpr": _several("fpr", fpr, 1.0),
-    }
+    wanted = wanted_of(delta, epsilon, fpr)
     claim = None if claim is None else _claimed(claim)
     divided: dict[str, Any] = {
         "normalise": None if normalise is None else choice("normalise", normalise, NORMALISE),
@@ -323,17 +321,32 @@ def account(
         first = first.at_accuracy(FINE, FINE)
     curve = first.symmetrized() if both else first
 
+    numbers = bounds_of(curve, wanted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
+        numbers["least mu of mu-GDP"] = (
+            _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
+        )
+    known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
+    return Account(known, neighbours, sampling, int(group or 1), numbers, curve, claim, read)
+
+
+def wanted_of(delta: Any, epsilon: Any, fpr: Any) -> dict[str, list[float]]:
+    """At which values numbers are computed."""
+    ends = {"delta": (delta, 1.0), "epsilon": (epsilon, math.inf), "fpr": (fpr, 1.0)}
+    return {name: _several(name, *given) for name, given in ends.items()}
+
+
+def bounds_of(curve: AbstractTradeOff, wanted: Mapping[str, Iterable[float]]) -> dict[str, Bounds]:
+    """Numbers of a curve by their names; of the worse of two directions, the worse at each number."""
+    one_way = curve._one_way()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of wide bounds: they are shown
         numbers = {f"epsilon at delta {_named(at)}": curve.epsilon_bounds(at) for at in wanted["delta"]}
         numbers |= {f"delta at epsilon {_named(at)}": curve.delta_bounds(at) for at in wanted["epsilon"]}
         numbers["advantage"] = curve.advantage_bounds()
-        numbers |= {f"TPR at FPR {_named(at)}": worse_tpr(first, at, both) for at in wanted["fpr"]}
-        numbers["least mu of mu-GDP"] = (
-            _mu_of_epochs(parts, neighbours, sampling) if in_epochs else first.least_mu_bounds()
-        )
-    known = tuple((float(noise), float(rate), int(count)) for noise, rate, count in parts)
-    return Account(known, neighbours, sampling, int(group or 1), numbers, claim, read)
+        tpr = {at: worse_tpr(one_way or curve, at, one_way is not None) for at in wanted["fpr"]}
+    return numbers | {f"TPR at FPR {_named(at)}": ends for at, ends in tpr.items()}
 
 
 def _claimed(claim: object) -> tuple[float, float]:
@@ -358,7 +371,10 @@ def _of_training(training: Training, **given: Any) -> Account:
     most = account(phases=training.most, **given)
     least = most if training.least == training.most else account(phases=training.least, **given)
     numbers = {name: (least.numbers[name][0], ends[1]) for name, ends in most.numbers.items()}
-    return replace(most, numbers=numbers, read="; ".join(filter(None, (training.read, most.read))))
+    curve = most.curve if least is most else None
+    return replace(
+        most, numbers=numbers, curve=curve, read="; ".join(filter(None, (training.read, most.read)))
+    )
 
 
 def _phases(

@@ -13,10 +13,10 @@ from pathlib import Path
 
 PACKAGES = ("mipsim", "sims", "verify", "figures")
 FLOORS = (
-    "_version", "_words", "_memory", "_validation", "_frozen", "_signals", "_files", "_archives", "_compiled", "_samplers",
+    "check", "_version", "_words", "_memory", "_validation", "_frozen", "_signals", "_files", "_archives", "_compiled", "_samplers",
     "_precision", "_pure", "_content_seed", "_family", "_roots", "_powers", "_extras", "_verdict",
     "_budget", "_printed", "_command_line", "_progress", "data", "special", "sums", "tradeoff", "distributions", "theory",
-    "mechanisms", "attacks", "games", "forms", "bands", "engine", "nn", "exact", "audits", "_light", "_public", "referee",
+    "mechanisms", "attacks", "games", "forms", "bands", "engine", "nn", "exact", "audits", "_certify", "_light", "_public", "referee",
     "__main__",
 )  # fmt: skip
 """Folders and files of mipsim from the ground up; each may use those before it."""
