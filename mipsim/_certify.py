@@ -73,8 +73,8 @@ def certify(
         >>> from mipsim.check import main
         >>> path = certify(GaussianTradeOff(1.0), tempfile.mkdtemp() + "/certificate.json", epsilon=1.0, delta=(), fpr=())
         >>> main([str(path)])
-        proven: delta at 1 lies in [0.126936737507, 0.126936737507]
-        proven: advantage at 0 lies in [0.382924922548, 0.382924922548]
+        proven: delta at 1 is in [0.126936737507, 0.126936737507]
+        proven: advantage at 0 is in [0.382924922548, 0.382924922548]
         ACCEPTED
         0
     """

@@ -22,19 +22,19 @@ import json
 import math
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from flint import arb, arb_poly, ctx, fmpq
 
-Mass = tuple[Fraction, Fraction]  # (place, probability)
 Cell = tuple[arb, arb]  # probabilities "in" and "out" of an outcome, or of several
 Ends = tuple[arb, arb]  # a lower and an upper end
-PLACES, COPIES, BITS = 1 << 20, 10**9, 4096  # most places of a window, copies of a part, bits
-ZERO, NUDGE = arb(0), 2.0**-44
+ZERO, FAR, NUDGE = arb(0), arb("inf"), 2.0**-44
+PLACES = 1 << 20  # the most that a window has
 
 
 class Undecided(ValueError):
@@ -42,7 +42,7 @@ class Undecided(ValueError):
 
 
 def demand(holds: Any, says: str) -> None:
-    """Raise `Undecided` unless a condition holds."""
+    """Raise `Undecided` unless a condition is proven."""
     if not holds:
         raise Undecided(says)
 
@@ -58,276 +58,205 @@ def ball(value: Fraction | int) -> arb:
     return arb(fmpq(*Fraction(value).as_integer_ratio()))
 
 
-# The curve of a pair of distributions at x >= 0 is the largest in(A) - x out(A) of a set A of outcomes: delta at the epsilon log x.
+def dot(first: Sequence[arb], second: Sequence[arb]) -> arb:
+    """A sum of products."""
+    return sum((a * b for a, b in zip(first, second, strict=True)), ZERO)
+
+
+def turn(holds: Callable[[arb], Any], low: arb, high: arb | None) -> Ends:
+    """Where a condition ends to hold: a point where it is proven, or `low`, and a point behind it where it is not; infinite beyond 700."""
+    step = arb(1)
+    while high is None and holds(low + step):
+        step = 2 * step
+        if step > 700:
+            return low + step / 2, FAR
+    last = low + step if high is None else high
+    for _ in range(300):
+        middle = ((low + last) / 2).mid()
+        if last - low <= (abs(low) + abs(last)) * 2.0**-50:
+            break
+        low, last = (middle, last) if holds(middle) else (low, middle)
+    return low, last
+
+
+# What is known of two worlds is their curve at x >= 0, the largest in(A) - x out(A) of a set A of outcomes: delta at the epsilon log x.
 
 
 class Smooth:
-    """Mixtures of shifts of a noise of scale 1; no shift of "out" is above any of "in", so that the likelihood ratio rises with the outcome."""
+    """Mixtures of shifts of a noise of scale 1; no shift of "out" is above any of "in", so that the ratio in / out rises with the outcome."""
 
-    def __init__(self, noise: Any, inside: list[Mass], out: list[Mass]):
+    def __init__(self, noise: Any, *sides: list[tuple[Fraction, Fraction]]) -> None:
         demand(noise in ("gaussian", "laplace"), "noise must be gaussian or laplace")
-        for side in (inside, out):
-            demand(side and all(w > 0 for _, w in side), "weights must be above 0")
-            demand(sum(w for _, w in side) == 1, "weights must sum to 1")
-        shared = max(s for s, _ in out)
-        demand(shared <= min(s for s, _ in inside), "a shift of out is above a shift of in")
-        self.gaussian = noise == "gaussian"
-        self.sides = [[(ball(s), ball(w)) for s, w in side] for side in (inside, out)]
-        self.shifts = {float(s): s for side in self.sides for s, _ in side}
-        self.least, self.most = (ball(f(s for s, _ in (*inside, *out))) for f in (min, max))
-        self.ends: list[arb | None] = [
-            None,
-            None,
-        ]  # the least and the largest ratio; None where it is 0 or infinite
-        if not self.gaussian:
-            self.ends = [self.ratio(self.least), self.ratio(self.most)]
+        for side in sides:
+            fair = (
+                all(w > 0 for _, w in side) and sum(w for _, w in side) == 1 and len(dict(side)) == len(side)
+            )
+            demand(fair, "weights must be above 0 and sum to 1, and shifts must differ")
+        (inside, out), self.gaussian = map(dict, sides), noise == "gaussian"
+        demand(max(out) <= min(inside), "a shift of out is above a shift of in")
+        shifts = sorted({*inside, *out})
+        self.shifts = [ball(shift) for shift in shifts]
+        self.weights = [[ball(side.get(shift, 0)) for shift in shifts] for side in (inside, out)]
+        self.simple = len(shifts) == 2 and len(out) == 1
+        if self.gaussian:  # the ratios that no outcome is below, and above
+            self.low = ball(inside.get(shifts[0], 0))
+            self.high = 1 / ball(out[shifts[-1]]) if shifts[-1] in out else FAR
         else:
-            if len(out) == 1 and shared in dict(inside):
-                self.ends[0] = ball(dict(inside)[shared])
-            if len(inside) == 1 and inside[0][0] in dict(out):
-                self.ends[1] = 1 / ball(dict(out)[inside[0][0]])
-        self.simple = len(out) == 1 and len({s for s, _ in inside} - {shared}) == 1 == len(inside) - (
-            shared in dict(inside)
-        )
+            self.low, self.high = self.ratio(self.shifts[0]), self.ratio(self.shifts[-1])
 
-    def tail(self, z: arb, above: bool) -> arb:
-        """P(Z > z), or P(Z < z), of the noise Z around 0."""
-        z = z if above else -z
+    def tail(self, z: arb) -> arb:
+        """P(Z > z) of the noise Z around 0."""
         if self.gaussian:
             return (z * arb(0.5).sqrt()).erfc() / 2
-        demand(z > 0 or z <= 0, "an outcome lies too near to a kink of the noise")
-        return (-z).exp() / 2 if z > 0 else 1 - z.exp() / 2
+        demand(z >= 0 or z <= 0, "an outcome lies too near to a kink of the noise")
+        return (-z).exp() / 2 if z >= 0 else 1 - z.exp() / 2
 
-    def tails(self, y: arb, above: bool = True) -> Cell:
-        """Probabilities of the outcomes above, or below, y in both worlds."""
-        inside, out = (sum((w * self.tail(y - s, above) for s, w in side), ZERO) for side in self.sides)
-        return inside, out
+    def tails(self, y: arb, sign: int = 1) -> Cell:
+        """Probabilities in both worlds of the outcomes above y, or below it for the sign -1."""
+        known = [self.tail(sign * (y - s)) for s in self.shifts]
+        return dot(self.weights[0], known), dot(self.weights[1], known)
 
     def ratio(self, y: arb) -> arb:
         """The likelihood ratio at the outcome y."""
-        if self.gaussian:
-            inside, out = (sum((w * (s * (y - s / 2)).exp() for s, w in side), ZERO) for side in self.sides)
-        else:
-            inside, out = (
-                sum((w * (abs(y - self.least) - abs(y - s)).exp() for s, w in side), ZERO)
-                for side in self.sides
-            )
-        return inside / out
+        first = self.shifts[0]
+        powers = [s * (y - s / 2) if self.gaussian else abs(y - first) - abs(y - s) for s in self.shifts]
+        known = [power.exp() for power in powers]
+        return dot(self.weights[0], known) / dot(self.weights[1], known)
 
     def place(self, x: arb, near: arb) -> arb | None:
-        """A ball around the outcome of ratio x; None below the least and above the largest ratio."""
-        low, high = self.ends
-        if (low is not None and x <= low) or (high is not None and x >= high):
+        """A ball around the outcome of ratio x; None where all are above it, or all below."""
+        if x <= self.low or x >= self.high:
             return None
         if self.simple:
-            (base, _), (shift, weight) = self.sides[1][0], self.sides[0][-1]
+            (base, shift), weight = self.shifts, self.weights[0][1]
             log = ((x - (1 - weight)) / weight).log()
             y = log / (shift - base) + (base + shift) / 2 if self.gaussian else (log + base + shift) / 2
             demand(y.is_finite(), "a place of the grid meets an end of the losses; take another step")
             return y
         y, log, width = near, x.log(), arb(2) ** (-ctx.prec // 2)
-        for _ in range(200):
-            slope = (self.ratio(y + width).log() - self.ratio(y - width).log()) / (2 * width)
-            move = (self.ratio(y).log() - log) / slope if slope > 0 else arb(math.copysign(0.5, log < 0))
+        for _ in range(200):  # secants
+            slope = (self.ratio(y + width) / self.ratio(y - width)).log() / (2 * width)
+            move = (self.ratio(y).log() - log) / slope if slope > 0 else arb(-1 if log > 0 else 1)
             y = (y - move.max(arb(-1)).min(arb(1))).mid()
             if abs(move) < width:
                 break
         near = (arb(2) ** (20 - ctx.prec) * (1 + abs(y))).mid()
-        demand(self.ratio(y - near) < x < self.ratio(y + near), "an outcome of given ratio was not found")
+        demand(self.ratio(y - near) < x < self.ratio(y + near), "an outcome of a given ratio was not found")
         return y + arb(0, near)
 
     def cells(self, frame: Frame) -> tuple[int, list[Cell], Cell, Cell]:
         """The lowest place that is used, outcomes between places, their ratios rising, and rare outcomes below and above these."""
-        first, last = (
-            None if end is None else math.floor(float(end.log()) / float(frame.step)) for end in self.ends
-        )
-        low = frame.low if first is None else max(frame.low, first - 1)
-        high = frame.high if last is None else min(frame.high, last + 2)
+        step, y = float(frame.step), self.shifts[0]
+        low, high = frame.low, frame.high
 
-        def rare(k: int, above: bool) -> bool:
-            y = self.place(frame.place(k), self.least)
-            return y is not None and bool(self.tails(y, above)[0 if above else 1] < frame.tail)
+        def rare(k: int, sign: int) -> bool:
+            y = self.place(frame.place(k), self.shifts[0])
+            return y is not None and bool(self.tails(y, sign)[sign < 0] < frame.tail)
 
-        if first is None:
-            low = low + max(bisect_left(range(low, 0), 1, key=lambda k: 1 - rare(k, False)) - 1, 0)
-        if last is None:
-            high = bisect_left(range(high), 1, key=lambda k: rare(k, True))
-        edges, y, places = (
-            [(dict.fromkeys(self.shifts, ZERO), dict.fromkeys(self.shifts, False))],
-            self.least,
-            frame.parts,
-        )
-        for j in range(low * places, high * places + 1):
-            place = self.place((frame.unit * j / places).exp(), y)
-            if place is not None:
-                y = place
-                above = {name: bool(y.mid() > s.mid()) for name, s in self.shifts.items()}
-                edges.append(
-                    ({name: self.tail(y - s, above[name]) for name, s in self.shifts.items()}, above)
-                )
-        edges.append((dict.fromkeys(self.shifts, ZERO), dict.fromkeys(self.shifts, True)))
-        built = []
-        for (old, was), (new, now) in pairwise(edges):
-            mass = {
-                n: 1 - old[n] - new[n] if was[n] != now[n] else old[n] - new[n] if now[n] else new[n] - old[n]
-                for n in self.shifts
-            }
-            built.append(tuple(sum((w * mass[float(s)] for s, w in side), ZERO) for side in self.sides))
-        below = built.pop(0) if first is None else (ZERO, ZERO)
-        return low, built, below, built.pop() if last is None else (ZERO, ZERO)
-
-    def curve(self, x: arb) -> Ends:
-        """The curve at x."""
-        _, high = self.ends
-        if (y := self.place(x, self.least)) is None:
-            value = ZERO if high is not None and x >= high else 1 - x
+        if open_below := self.low.is_zero():
+            low += max(bisect_left(range(low, 0), True, key=lambda k: not rare(k, -1)) - 1, 0)
         else:
-            p, q = self.tails(y)
-            value = p - x * q
-        return value, value
+            low = max(low, math.floor(float(self.low.log()) / step) - 1)
+        if open_above := not self.high.is_finite():
+            high = bisect_left(range(high), True, key=lambda k: rare(k, 1))
+        else:
+            high = min(high, math.floor(float(self.high.log()) / step) + 2)
+        edges = [[(arb(1), ZERO)] * len(self.shifts)]
+        for j in range(low * frame.parts, high * frame.parts + 1):
+            if (place := self.place((frame.unit * j / frame.parts).exp(), y)) is not None:
+                y = place
+                edges.append([(self.tail(y - s), self.tail(s - y)) for s in self.shifts])
+        edges.append([(ZERO, arb(1))] * len(self.shifts))
+        built = []
+        for old, new in pairwise(edges):
+            known = [a[0] - b[0] if a[0] < 0.5 else b[1] - a[1] for a, b in zip(old, new, strict=True)]
+            built.append((dot(self.weights[0], known), dot(self.weights[1], known)))
+        below = built.pop(0) if open_below else (ZERO, ZERO)
+        return low, built, below, built.pop() if open_above else (ZERO, ZERO)
+
+    def curve(self, x: arb) -> arb:
+        """The curve at x."""
+        if (y := self.place(x, self.shifts[0])) is None:
+            return ZERO if x >= self.high else 1 - x
+        p, q = self.tails(y)
+        return p - x * q
 
     def tpr(self, fpr: Fraction) -> Ends:
         """The largest probability "in" of outcomes that have probability `fpr` "out"."""
-        goal = ball(fpr)
         demand(0 < fpr < 1, "fpr must lie between 0 and 1")
-        low, high = self.least - 1, self.most + 1
-        while not self.tails(low)[1] >= goal:
-            low = 2 * low - self.most - 1
-        while not self.tails(high)[1] <= goal:
-            high = 2 * high - self.least + 1
-        for _ in range(2 * ctx.prec):
-            middle = ((low + high) / 2).mid()
-            q = self.tails(middle)[1]
-            if q >= goal:
-                low = middle
-            elif q <= goal:
-                high = middle
-            else:
-                break
-        return self.tails(high)[0], self.tails(low)[0]
+        low, high, goal = self.shifts[0] - 700, self.shifts[-1] + 700, ball(fpr)
+        least = turn(lambda y: not self.tails(y)[1] <= goal, low, high)[1]
+        return self.tails(least)[0], self.tails(turn(lambda y: self.tails(y)[1] >= goal, low, high)[0])[0]
 
 
 class Finite:
     """Outcomes in the order of a score, lowest first; by default the score is the likelihood ratio, whose test is the best."""
 
-    def __init__(self, cells: list[Cell], losses: list[float] | None = None, ordered: bool = False):
-        self.ordered = ordered
+    def __init__(
+        self, cells: list[Cell], losses: list[float] | None = None, *, ordered: bool = False
+    ) -> None:
         if not ordered and losses is None:
-            known = sorted(((loss(cell), n) for n, cell in enumerate(cells)))
+            known = sorted((loss(cell), n) for n, cell in enumerate(cells))
             cells, losses = [cells[n] for _, n in known], [value for value, _ in known]
-        self.cells, self.losses = cells, losses or []
-        self.sums = [(ZERO, ZERO)]  # of the last outcomes: none, the last, ...
+        self.cells, self.losses, self.ordered = cells, losses or [], ordered
+        self.sums = [(ZERO, ZERO)]  # of the last outcomes: none, the last, the last two, ...
         for p, q in reversed(cells):
             self.sums.append((self.sums[-1][0] + p, self.sums[-1][1] + q))
 
-    def curve(self, x: arb) -> Ends:
+    def curve(self, x: arb) -> arb:
         """The curve at x, of the tests of this score."""
         if self.ordered:
             value = ZERO
             for p, q in self.sums:
                 value = value.max(p - x * q)
-            return value, value
-        at = float(x.log()) if x > 0 else -math.inf
+            return value
+        at = float(x.log())
         first, last = (
             bisect_right(self.losses, at + off) for off in (-1e-9, 1e-9)
-        )  # the others are surely on their side
+        )  # others are surely on their side
         p, q = self.sums[len(self.cells) - last]
-        value = p - x * q
-        for p, q in self.cells[first:last]:
-            value += (p - x * q).max(ZERO)
-        return value, value
+        return sum(((p - x * q).max(ZERO) for p, q in self.cells[first:last]), p - x * q)
 
     def tpr(self, fpr: Fraction) -> Ends:
         """The probability "in" of the highest outcomes that have probability `fpr` "out", equal outcomes by lot."""
         demand(0 <= fpr <= 1, "fpr must lie between 0 and 1")
         goal, top = ball(fpr), len(self.cells)
-        at, over = 0, top
-        while at < over:  # the last sum that is not above the goal
-            middle = (at + over + 1) // 2
-            at, over = (at, middle - 1) if self.sums[middle][1].mid() > goal.mid() else (middle, over)
-        p, off = self.sums[at][0], goal - self.sums[at][1]
-        slopes = []
-        for n, sign in ((at, 1), (at - 1, -1)):  # of the next outcome, and of the last
-            part = (sign * off).max(ZERO)
-            if 0 <= n < top and not part.is_zero():
-                gained, spent = self.cells[top - 1 - n]
-                demand(spent > 0, "a threshold was not decided; take more bits")
-                p += sign * part * gained / spent
-                slopes.append((gained / spent).mid())
-        high = p
-        if not self.ordered and slopes:
-            high = self.curve(slopes[0])[1] + slopes[0] * goal
-        return p, high.min(arb(1))
+        at = max(bisect_right(self.sums, float(fpr), key=lambda pair: float(pair[1])) - 1, 0)
+        value, off, slope = self.sums[at][0], goal - self.sums[at][1], ZERO
+        for n, sign in ((at, 1), (at - 1, -1)):  # the next outcome, and the last
+            share = (sign * off).max(ZERO)
+            if 0 <= n < top and not share.is_zero():
+                p, q = self.cells[top - 1 - n]
+                demand(q > 0, "a threshold was not decided; take more bits")
+                slope = (p / q).mid()
+                value += sign * share * p / q
+        if self.ordered or not slope > 0:
+            return value, value.min(arb(1))
+        return value, (self.curve(slope) + slope * goal).min(arb(1))  # of any slope an upper end
 
 
 def loss(cell: Cell) -> float:
-    """The privacy loss of an outcome to rounding."""
-    p, q = cell
-    if q.is_zero() or p.is_zero():
-        return math.inf if q.is_zero() else -math.inf
-    ratio = (p / q).log()
+    """The privacy loss of an outcome, to rounding."""
+    if cell[0].is_zero() or cell[1].is_zero():
+        return math.inf if cell[1].is_zero() else -math.inf
+    ratio = (cell[0] / cell[1]).log()
     demand(ratio.rad() < 1e-12, "a probability was lost to rounding; take more bits")
     return float(ratio)
 
 
-class Grid:
-    """Measures on places of a grid, and what lies above all places "in"."""
-
-    def __init__(self, masses: dict[int, arb], infinite: arb, frame: Frame, above: bool):
-        self.start = min(masses, default=frame.low)
-        self.poly = arb_poly(
-            [masses.get(k, ZERO) for k in range(self.start, max(masses, default=frame.low) + 1)]
-        )
-        self.infinite, self.frame, self.above = infinite, frame, above
-
-    def total(self) -> arb:
-        """Of what lies on the places, "in"."""
-        return self.poly(self.frame.root) * self.frame.place(self.start)
-
-    def __mul__(self, other: Grid) -> Grid:
-        new, frame = Grid.__new__(Grid), self.frame
-        poly, start = self.poly * other.poly, self.start + other.start
-        new.frame, new.above = frame, self.above
-        new.infinite = (
-            self.infinite * (other.total() + other.infinite) + self.total() * other.infinite
-            if self.above
-            else ZERO
-        )
-        cut = frame.low - start
-        if cut > 0:
-            lost = poly.truncate(cut)(arb(1))
-            poly, start = poly.right_shift(cut), frame.low
-            poly = poly + lost if self.above else poly
-        keep = frame.high - start + 1
-        if poly.length() > keep:
-            lost = poly.right_shift(keep)
-            poly = poly.truncate(keep)
-            if self.above:
-                new.infinite += lost(frame.root) * frame.place(start + keep)
-            else:
-                poly += arb_poly([ZERO] * (keep - 1) + [lost(arb(1))])
-        new.poly, new.start = poly, start
-        return new
-
-    def finite(self) -> Finite:
-        """The same as outcomes, whose masses are rounded to the safe end: more outcomes tell more."""
-        frame, step = self.frame, float(self.frame.step)
-        masses = [mass.upper() if self.above else mass.lower().max(ZERO) for mass in self.poly.coeffs()]
-        cells = [(mass * frame.place(self.start + n), mass) for n, mass in enumerate(masses)]
-        losses = [step * (self.start + n) for n in range(len(masses))]
-        return Finite([*cells, (self.infinite.upper(), ZERO)], [*losses, math.inf])
-
-
 class Frame:
-    """A grid and its window, and how an experiment is put on it; `tail` is rare, and each step has that many `parts`."""
+    """A grid and its window, and experiments on it that tell at least as much, or at most as much."""
 
-    def __init__(self, step: Fraction, low: int, high: int, parts: int, tail: Fraction):
+    def __init__(
+        self, step: Fraction, window: Sequence[int], parts: int, tail: Fraction, above: bool
+    ) -> None:
+        self.low, self.high = window
+        fits = 0 < step <= 1 and self.low < 0 < self.high and self.high - self.low <= PLACES and tail > 0
         demand(
-            0 < step <= 1 and low < 0 < high and tail > 0,
-            "the grid must have a step, a window around 0 and a tail",
+            fits and max(self.high, -self.low) * step < 700,
+            "the step, the window or the tail is out of range",
         )
-        demand(high - low <= PLACES and low * step > -700 and high * step < 700, "the window is too large")
-        self.step, self.low, self.high, self.parts, self.tail = step, low, high, parts, ball(tail)
+        self.step, self.parts, self.tail, self.above = step, parts, ball(tail), above
         self.unit, self._places = ball(step), dict[int, arb]()
         self.root = self.unit.exp()
 
@@ -337,284 +266,343 @@ class Frame:
             self._places[k] = (self.unit * k).exp()
         return self._places[k]
 
-    def on(self, part: Smooth | Finite, above: bool) -> Grid:
-        """An experiment on the grid that tells at least, or at most, as much."""
+    def on(self, part: Smooth | Finite) -> Grid:
+        """An experiment on the grid."""
+        least, below, beyond = self.low, (ZERO, ZERO), (ZERO, ZERO)
         if isinstance(part, Smooth):
             least, cells, below, beyond = part.cells(self)
         else:
-            cells, below, beyond = (
-                [cell for cell in part.cells if not cell[0].is_zero()],
-                (ZERO, ZERO),
-                (ZERO, ZERO),
-            )
-            least = self.low
-        masses: dict[int, arb] = {}
-        infinite = beyond[0] if above else ZERO
-
-        def put(k: int, mass: arb) -> None:
-            masses[k] = masses.get(k, ZERO) + mass
-
-        if above:
-            put(least, below[1])
-        elif not beyond[0].is_zero():
-            cells.append(beyond)
-        for p, q in cells if above else self.merged(cells):
-            value = loss((p, q))
-            k = max(min(value / float(self.step), self.high + 1), self.low - 1)
-            k = math.floor(k)
-            if not above:
-                while k >= self.low and not self.place(k) * q <= p:
-                    k -= 1
-                if k >= self.low:
-                    put(min(k, self.high), q)
-                continue
-            while k < self.high and not p <= self.place(k + 1) * q:
-                k += 1
-            if k >= self.high:
-                infinite += p
-            elif k < self.low:
-                put(self.low, q)
+            cells = [cell for cell in part.cells if not cell[0].is_zero()]
+        masses, infinite = ({least: below[1]}, beyond[0]) if self.above else (dict[int, arb](), ZERO)
+        if not self.above:
+            cells = self.merged(cells if beyond[0].is_zero() else [*cells, beyond])
+        for p, q in cells:
+            k = math.floor(max(min(loss((p, q)) / float(self.step), self.high + 1), self.low - 1))
+            if self.above:
+                while k < self.high and not p <= self.place(k + 1) * q:
+                    k += 1
+                if self.low <= k < self.high:
+                    share = ((p - self.place(k) * q) / (self.place(k + 1) - self.place(k))).max(ZERO)
+                    masses[k + 1] = masses.get(k + 1, ZERO) + share
+                    q -= share
+                infinite += p if k >= self.high else ZERO
             else:
-                x, y = self.place(k), self.place(k + 1)
-                share = ((p - x * q) / (y - x)).max(ZERO)
-                put(k + 1, share)
-                put(k, q - share)
-        return Grid(masses, infinite, self, above)
+                while k >= self.low and not self.place(min(k, self.high)) * q <= p:
+                    k -= 1
+            if self.low <= k or self.above:
+                k = max(min(k, self.high), self.low)
+                masses[k] = masses.get(k, ZERO) + (ZERO if self.above and k == self.high else q)
+        start = min(masses, default=self.low)
+        listed = [masses.get(k, ZERO) for k in range(start, max(masses, default=start) + 1)]
+        return Grid(self, arb_poly(listed), start, infinite)
 
     def merged(self, cells: list[Cell]) -> list[Cell]:
-        """Outcomes merged so that each p / q is just above a place; from the end that is farther, where the sides of a cell become alike."""
-        cells = [cell for cell in cells if not (cell[0].is_zero() or cell[1].is_zero())] + [
-            c for c in cells if c[1].is_zero()
-        ]
+        """Outcomes merged so that each p / q is just above a place, from the end that is nearer: what is left at the other is rare."""
         if not cells:
             return []
-        ends = loss(cells[0]), loss(cells[-1])
-        turned = abs(ends[0]) < abs(ends[1])
-        step, built = float(self.step), list[Cell]()
+        turned = abs(loss(cells[0])) < abs(loss(cells[-1]))
         waiting = [(q, p) for p, q in cells] if turned else cells[::-1]
-        share, held, n = arb(1), (ZERO, ZERO), 0
-        excess, aim = 0.0, None
+        step, built, n, share = float(self.step), list[Cell](), 0, arb(1)
+        held, excess, aim = (ZERO, ZERO), 0.0, 0.0
         while n < len(waiting):
             p, q = waiting[n]
-            if aim is None:
-                value = loss((p, q))
-                aim = math.exp(
-                    step * math.floor(min(value / step, self.high) - 1e-6) + (-NUDGE if turned else NUDGE)
-                )
-                excess, held = 0.0, (ZERO, ZERO)
+            if not aim:
+                k = math.floor(min(loss((p, q)) / step, self.high) - 1e-6)
+                held, excess, aim = (ZERO, ZERO), 0.0, math.exp(step * k + (-NUDGE if turned else NUDGE))
             more = float(share) * (float(p) - aim * float(q))
             if excess + more >= 0.0:
-                held, excess, n, share = (
-                    (held[0] + p * share, held[1] + q * share),
-                    excess + more,
-                    n + 1,
-                    arb(1),
-                )
-                continue
-            part = share * arb(excess / -more)
-            built.append((held[0] + p * part, held[1] + q * part))
-            share, aim = share - part, None
-        if aim is not None:
-            built.append(held)
+                held, excess = (held[0] + p * share, held[1] + q * share), excess + more
+                n, share = n + 1, arb(1)
+            else:
+                part = share * arb(excess / -more)
+                built.append((held[0] + p * part, held[1] + q * part))
+                share, aim = share - part, 0.0
+        built += [held] if aim else []
         return [(q, p) for p, q in built] if turned else built
 
 
-# Reading a certificate
+class Grid:
+    """Masses "out" on places of a frame from `start` on, and what lies above all places "in"."""
+
+    def __init__(self, frame: Frame, poly: arb_poly, start: int, infinite: arb) -> None:
+        self.frame, self.poly, self.start, self.infinite = frame, poly, start, infinite
+
+    def __mul__(self, other: Grid) -> Grid:
+        frame, poly, start = self.frame, self.poly * other.poly, self.start + other.start
+        total, more = (grid.poly(frame.root) * frame.place(grid.start) for grid in (self, other))
+        infinite = self.infinite * (more + other.infinite) + total * other.infinite
+        if (cut := frame.low - start) > 0:
+            lost = poly.truncate(cut)(1) if frame.above else ZERO
+            poly, start = poly.right_shift(cut) + lost, frame.low
+        if poly.length() > (places := frame.high - start + 1):
+            lost, poly = poly.right_shift(places), poly.truncate(places)
+            if frame.above:
+                infinite += lost(frame.root) * frame.place(start + places)
+            else:
+                poly += arb_poly([ZERO] * (places - 1) + [lost(1)])
+        return Grid(frame, poly, start, infinite)
+
+    def finite(self) -> Finite:
+        """The same as outcomes, whose masses are rounded to the safe end: more outcomes tell more."""
+        frame, step, above = self.frame, float(self.frame.step), self.frame.above
+        masses = [mass.upper() if above else mass.lower().max(ZERO) for mass in self.poly.coeffs()]
+        cells = [(mass * frame.place(self.start + n), mass) for n, mass in enumerate(masses)]
+        losses = [step * (self.start + n) for n in range(len(masses))]
+        return Finite([*cells, (self.infinite.upper(), ZERO)], [*losses, math.inf])
 
 
-def exact(value: Any) -> Fraction:
-    """A number that is written as an integer, "n/d" or as `float.hex` writes it."""
-    demand(
-        isinstance(value, (int, str)) and not isinstance(value, bool),
-        "a number must be an integer, a fraction or hexadecimal",
-    )
-    demand(len(text := str(value)) <= 1000, "a number is too long")
-    try:
-        return Fraction(float.fromhex(text)) if "x" in text else Fraction(*map(int, text.split("/")))
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError) as wrong:
-        raise Undecided(f"{text[:40]!r} is no number") from wrong
+def composed(parts: list[tuple[Smooth | Finite, int]], frames: list[Frame]) -> Finite:
+    """A composition on grids. What is off in the variance of a loss adds up over copies, so that 4 copies allow twice the step."""
 
-
-def whole(value: Any, low: int, high: int, name: str) -> int:
-    """An integer between two others."""
-    demand(
-        isinstance(value, int) and not isinstance(value, bool) and low <= value <= high,
-        f"{name} must lie in [{low}, {high}]",
-    )
-    return value
-
-
-def record(value: Any, needed: Iterable[str], more: Iterable[str] = ()) -> dict[str, Any]:
-    """An object of JSON with these keys, and maybe more of these."""
-    demand(isinstance(value, dict), "an object is missing")
-    demand(
-        set(needed) <= value.keys() <= {*needed, *more},
-        f"an object must have {', '.join(needed)}, and may have {', '.join(more) or 'no more'}",
-    )
-    return value
-
-
-def pairs(value: Any, most: int = 10_000) -> list[tuple[Fraction, Fraction]]:
-    """Pairs of numbers."""
-    demand(
-        isinstance(value, list)
-        and 0 < len(value) <= most
-        and all(isinstance(x, list) and len(x) == 2 for x in value),
-        "a list of pairs is missing",
-    )
-    return [(exact(a), exact(b)) for a, b in value]
-
-
-def part(value: Any, turned: bool) -> tuple[Smooth | Finite, int]:
-    """A part of a composition, its worlds maybe exchanged, and how many copies of it there are."""
-    if "dp" in record(value, (), ("noise", "in", "out", "atoms", "dp", "copies")):
-        epsilon, delta = pairs([record(value, ("dp", "copies"))["dp"]])[0]
-        demand(0 <= epsilon < 700 and 0 <= delta <= 1, "dp must be an epsilon and a delta")
-        sure, odds = ball(delta), ball(epsilon).exp()
-        likely = (1 - sure) * odds / (1 + odds)
-        built = Finite([(ZERO, sure), (likely / odds, likely), (likely, likely / odds), (sure, ZERO)])
-    elif "atoms" in value:
-        atoms = pairs(record(value, ("atoms", "copies"))["atoms"])
-        demand(all(p >= 0 and q >= 0 for p, q in atoms), "a probability is below 0")
-        demand(sum(p for p, _ in atoms) == 1 == sum(q for _, q in atoms), "probabilities must sum to 1")
-        built = Finite([(ball(q), ball(p)) if turned else (ball(p), ball(q)) for p, q in atoms])
-    else:
-        record(value, ("noise", "in", "out", "copies"))
-        inside, out = (sorted(pairs(value[side])) for side in ("in", "out"))
-        turn = [sorted((-s, w) for s, w in side) for side in (out, inside)]
-        built = Smooth(value["noise"], *(turn if turned else (inside, out)))
-    return built, whole(value["copies"], 1, COPIES, "copies")
-
-
-def power(cells: list[Cell], count: int, most: int) -> list[Cell]:
-    """Independent copies of an experiment, outcomes that differ in their order alone taken together."""
-    demand(math.comb(count + len(cells) - 1, count) <= most, "the outcomes are too many; give a grid")
-    if len(cells) == 1:
-        return [(cells[0][0] ** count, cells[0][1] ** count)]
-    p, q = cells[0]
-    rest = [power(cells[1:], count - n, most) for n in range(count + 1)]
-    return [
-        (math.comb(count, n) * p**n * a, math.comb(count, n) * q**n * b)
-        for n in range(count + 1)
-        for a, b in rest[n]
-    ]
-
-
-def together(parts: list[tuple[Smooth | Finite, int]], most: int = 1 << 17) -> Smooth | Finite:
-    """A composition in closed form or by enumeration."""
-    if len(parts) == 1 and parts[0][1] == 1:
-        return parts[0][0]
-    cells = [(arb(1), arb(1))]
-    for single, count in parts:
-        demand(isinstance(single, Finite), "the composition needs a grid")
-        assert isinstance(single, Finite)
-        new = power(single.cells, count, most)
-        demand(len(cells) * len(new) <= most, "the outcomes are too many; give a grid")
-        cells = [(p * a, q * b) for p, q in cells for a, b in new]
-    return Finite(cells)
-
-
-def composition(question: dict[str, Any], grid: Any) -> list[tuple[Smooth | Finite, Smooth | Finite]]:
-    """Experiments that tell at most, and at least, as much as a composition; of each direction of the neighbours."""
-    record(question, ("kind", "parts", "neighbours"))
-    ways = {"remove": [False], "add": [True], "add_or_remove": [False, True]}.get(str(question["neighbours"]))
-    demand(
-        ways and isinstance(question["parts"], list) and 0 < len(question["parts"]) <= 10_000,
-        "neighbours or parts are wrong",
-    )
-    built = []
-    for turned in ways or ():
-        parts = [part(value, turned) for value in question["parts"]]
-        if grid is None:
-            built.append((together(parts),) * 2)
-            continue
-        frames = read_frames(grid)
-        built.append(tuple(composed(parts, frames, above).finite() for above in (False, True)))
-    return built
-
-
-def read_frames(grid: Any) -> list[Frame]:
-    """Grids for a part, for 4 parts, for 16, ...: each twice as coarse as the last, over the same losses."""
-    record(grid, ("step", "window", "parts", "grids", "tail"))
-    window = grid["window"]
-    demand(isinstance(window, list) and len(window) == 2, "window must be two places")
-    low, high = (whole(k, -PLACES, PLACES, "window") for k in window)
-    parts, last = whole(grid["parts"], 1, 16, "parts"), whole(grid["grids"], 1, 16, "grids") - 1
-    step, tail = exact(grid["step"]), exact(grid["tail"])
-    return [Frame(step * 2**n, low << (last - n), high << (last - n), parts, tail) for n in range(last + 1)]
-
-
-def composed(parts: list[tuple[Smooth | Finite, int]], frames: list[Frame], above: bool) -> Grid:
-    """A composition on grids. Doubling quadruples what the variance of a loss may be off, in units of its own; so may the grid be coarser."""
-
-    def product(level: int, first: Grid, second: Grid) -> Grid:
+    def product(level: int, *both: Grid) -> Grid:
         frame = frames[min(level // 2, len(frames) - 1)]
-        first, second = (x if x.frame is frame else frame.on(x.finite(), above) for x in (first, second))
+        first, second = (x if x.frame is frame else frame.on(x.finite()) for x in both)
         return first * second
 
     waiting = []
-    for single, count in parts:
-        base, level = frames[0].on(single, above), 0
+    for part, count in parts:
+        base, level = frames[0].on(part), 0
         while count:
             if count & 1:
                 waiting.append((level, len(waiting), base))
             count >>= 1
-            if count:
-                level += 1
-                base = product(level, base, base)
+            level, base = (level + 1, product(level + 1, base, base)) if count else (level, base)
     heapify(waiting)
     while len(waiting) > 1:
         (_, _, first), (level, n, second) = heappop(waiting), heappop(waiting)
-        heappush(waiting, (level + 1, n, product(level, first, second)))
-    return waiting[0][2]
+        heappush(waiting, (level + 1, n, product(level + 1, first, second)))
+    return waiting[0][2].finite()
 
 
-def epsilon(low: Callable[[arb], arb], high: Callable[[arb], arb], delta: Fraction) -> Ends:
-    """Ends of the least epsilon at which a curve, between two others, is at most delta."""
-    demand(0 <= delta <= 1, "delta must lie between 0 and 1")
-    goal, ends = ball(delta), []
-    for curve, upper in ((low, False), (high, True)):
-        first, last = arb(0), arb(1)
-        known = curve(first.exp())
-        if (known <= goal) if upper else not (known > goal):
-            ends.append(first)
-            continue
-        while last < 700 and not curve(last.exp()) <= goal:
-            last = 2 * last
-        if last >= 700 and upper:
-            ends.append(arb("inf"))
-            continue
-        for _ in range(60):
-            middle = ((first + last) / 2).mid()
-            value = curve(middle.exp())
-            if (value <= goal) if upper else not (value > goal):
-                last = middle
-            else:
-                first = middle
-        ends.append(last if upper else first)
-    return ends[0], ends[1]
+# Reading a certificate: what is malformed is refused, here and nowhere else.
 
 
-def number(experiments: list[tuple[Any, Any]], quantity: str, at: Fraction) -> Ends:
-    """Ends of a quantity; of two directions, of the larger."""
-    found = []
-    for below, above in experiments:
-        if quantity == "epsilon":
-            found.append(epsilon(lambda x, e=below: e.curve(x)[0], lambda x, e=above: e.curve(x)[1], at))
-        elif quantity == "tpr":
-            found.append((below.tpr(at)[0], above.tpr(at)[1]))
+def exact(value: Any) -> Fraction:
+    """A number that is written as an integer, as "n/d" or as `float.hex` writes it."""
+    text = str(value)
+    demand(
+        type(value) in (int, str) and len(text) <= 2000,
+        "a number must be an integer, a fraction or hexadecimal",
+    )
+    try:
+        return Fraction(float.fromhex(text)) if "x" in text else Fraction(*map(int, text.split("/")))
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise Undecided(f"{text[:40]!r} is no number") from None
+
+
+def whole(value: Any, low: int, high: int) -> int:
+    """An integer between two others."""
+    demand(type(value) is int and low <= value <= high, f"a whole number must lie in [{low}, {high}]")
+    return value
+
+
+def record(value: Any, *needed: str, more: Sequence[str] = ()) -> list[Any]:
+    """The values of an object of JSON with these keys, and maybe more."""
+    fits = isinstance(value, dict) and set(needed) <= value.keys() <= {*needed, *more}
+    demand(fits, f"an object must have {', '.join(needed)}, and no more than {', '.join(more) or 'these'}")
+    return [value[name] for name in needed]
+
+
+def several(value: Any, size: int | None = None) -> list[Any]:
+    """A list that is not empty, or of a certain size."""
+    demand(isinstance(value, list) and 0 < len(value) <= 10_000, "a list must have 1 to 10,000 entries")
+    demand(size in (None, len(value)), f"a list must have {size} entries")
+    return value
+
+
+def masses(factors: Any) -> list[arb]:
+    """Of a sum of independent whole numbers, each given by the probabilities of 0, 1, 2, ... and by how many of it there are."""
+    product = arb_poly([1])
+    for values, count in (several(pair, 2) for pair in several(factors)):
+        known = [exact(value) for value in several(values)]
+        demand(min(known) >= 0 and sum(known) == 1, "probabilities must be at least 0 and sum to 1")
+        demand(whole(count, 0, PLACES) * len(known) + product.length() < PLACES, "a sum has too many values")
+        product *= arb_poly([ball(mass) for mass in known]) ** count
+    return product.coeffs()
+
+
+def worlds(inside: Any, out: Any) -> list[Cell]:
+    """The values of a sum, rising, with their probabilities in both worlds."""
+    pairs = zip_longest(masses(inside), masses(out), fillvalue=ZERO)
+    return [(p, q) for p, q in pairs if not (p.is_zero() and q.is_zero())]
+
+
+def read_part(value: Any, turned: bool) -> tuple[Smooth | Finite, int]:
+    """A part of a composition, its worlds maybe exchanged, and how many copies of it there are."""
+    demand(isinstance(value, dict), "a part must be an object")
+    if "dp" in value:
+        promise, copies = record(value, "dp", "copies")
+        epsilon, delta = map(exact, several(promise, 2))
+        demand(0 <= epsilon < 700 and 0 <= delta <= 1, "dp must be an epsilon and a delta")
+        sure, odds = ball(delta), ball(epsilon).exp()
+        more, less = (1 - sure) * odds / (1 + odds), (1 - sure) / (1 + odds)
+        built = Finite([(ZERO, sure), (less, more), (more, less), (sure, ZERO)])
+    elif "noise" in value:
+        noise, inside, out, copies = record(value, "noise", "in", "out", "copies")
+        sides = [[tuple(map(exact, several(pair, 2))) for pair in several(side)] for side in (inside, out)]
+        built = Smooth(noise, *([[(-s, w) for s, w in side] for side in sides[::-1]] if turned else sides))
+    else:
+        inside, out, copies = record(value, "in", "out", "copies")
+        built = Finite(worlds(out, inside) if turned else worlds(inside, out))
+    return built, whole(copies, 1, 10**9)
+
+
+def composition(parts: Any, neighbours: Any, grid: Any) -> list[tuple[Any, Any]]:
+    """Of each direction of the neighbours, experiments that tell at most, and at least, as much as a composition."""
+    ways = {"remove": [False], "add": [True], "add_or_remove": [False, True]}
+    demand(
+        isinstance(neighbours, str) and neighbours in ways, "neighbours must be remove, add or add_or_remove"
+    )
+    known = [[read_part(value, turned) for value in several(parts)] for turned in ways[neighbours]]
+    if grid is None:
+        demand(len(known[0]) == 1 == known[0][0][1], "a composition needs a grid")
+        return [(way[0][0], way[0][0]) for way in known]
+    step, window, cut, count, tail = record(grid, "step", "window", "parts", "grids", "tail")
+    ends, last = [whole(k, -PLACES, PLACES) for k in several(window, 2)], whole(count, 1, 16) - 1
+
+    def frames(above: bool) -> list[Frame]:
+        how = whole(cut, 1, 16), exact(tail), above
+        return [Frame(exact(step) * 2**n, [k << (last - n) for k in ends], *how) for n in range(last + 1)]
+
+    return [(composed(way, frames(False)), composed(way, frames(True))) for way in known]
+
+
+# Numbers: each function returns a lower and an upper end.
+
+
+def of_curves(ways: list[tuple[Any, Any]], quantity: str, at: Fraction) -> Ends:
+    """A number of a composition or of a score; of two directions the larger."""
+    demand(quantity != "advantage" or at == 0, "an advantage stands at 0")
+    results = []
+    for below, above in ways:
+        if quantity == "tpr":
+            results.append((below.tpr(at)[0], above.tpr(at)[1]))
+        elif quantity == "epsilon":
+            demand(0 <= at <= 1, "delta must lie between 0 and 1")
+            low = turn(lambda e, curve=below.curve: curve(e.exp()) > ball(at), ZERO, None)[0]
+            high = turn(lambda e, curve=above.curve: not curve(e.exp()) <= ball(at), -arb(1), None)[1]
+            results.append((low, high.max(ZERO)))
         else:
             demand(
-                quantity == "delta" or (quantity == "advantage" and at == 0),
-                "quantity must be delta, epsilon, tpr or advantage",
+                quantity in ("delta", "advantage") and 0 <= at < 700,
+                "quantity must be known, and epsilon in [0, 700)",
             )
-            demand(0 <= at < 700, "epsilon must lie between 0 and 700")
             x = ball(at).exp()
-            found.append((below.curve(x)[0], above.curve(x)[1]))
-    low, high = found[0]
-    for first, last in found[1:]:
-        low, high = low.max(first), high.max(last)
-    return low.lower(), high.upper()
+            results.append((below.curve(x), above.curve(x)))
+    low, high = zip(*results, strict=True)
+    return reduce(arb.max, low), reduce(arb.max, high)
+
+
+def limit(count: int, games: int, risk: arb) -> Ends:
+    """The rate at which so many successes, or more, have the probability `risk`: a lower limit (Clopper and Pearson, 1934)."""
+    if count == 0:
+        return ZERO, ZERO
+    ways = [lambda p: tail(count, games, p) <= risk, lambda p: not tail(count, games, p) >= risk]
+    return turn(ways[0], ZERO, arb(1))[0], turn(ways[1], ZERO, arb(1))[1]
+
+
+def tail(count: int, games: int, rate: arb) -> arb:
+    """The probability of so many successes, or more."""
+    return rate.beta_lower(count, games - count + 1, regularized=True) if count else arb(1)
+
+
+def of_tail(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
+    """The probability of at least so many: of independent draws with a chance, or of draws without replacement from a population."""
+    _, count, draws = record(question, "kind", "count", "draws", more=("chance", "population"))
+    demand(quantity == "at_least" and at == 0 and len(question) == 4, "the quantity must be at_least, at 0")
+    n = whole(draws, 1, 10**12)
+    k = whole(count, 0, n)
+    if "chance" in question:
+        demand(0 < exact(question["chance"]) < 1, "a chance must lie between 0 and 1")
+        value = tail(k, n, ball(exact(question["chance"])))
+    else:
+        size, marked = (whole(part, 0, 10**5) for part in several(question["population"], 2))
+        demand(marked <= size and n <= size, "more are marked, or taken, than there are")
+        ways = sum(math.comb(marked, j) * math.comb(size - marked, n - j) for j in range(k, n + 1))
+        value = ball(Fraction(ways, math.comb(size, n)))
+    return value, value
+
+
+def of_counts(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
+    """What counts of games above thresholds, which were fixed before the scores, show with a failure probability; all limits hold together."""
+    _, risk, thresholds = record(question, "kind", "risk", "thresholds")
+    demand(0 < exact(risk) < 1 and 0 <= at <= 1, "risk and rates must lie between 0 and 1")
+    share, results = ball(exact(risk) / (2 * len(several(thresholds)))), [(ZERO, ZERO)]
+    for threshold in thresholds:
+        (n, k), (m, hits) = (
+            map(lambda x: whole(x, 0, 10**12), several(pair, 2)) for pair in record(threshold, "out", "in")
+        )
+        demand(k <= n and hits <= m and n and m, "a count is above the number of games")
+        ends = zip(limit(hits, m, share), limit(n - k, n, share), strict=True)
+        results.append(tuple(shown(tpr, tnr, quantity, ball(at)) for tpr, tnr in ends))
+    low, high = zip(*results, strict=True)
+    return reduce(arb.max, low), reduce(arb.max, high)
+
+
+def shown(tpr: arb, tnr: arb, quantity: str, at: arb) -> arb:
+    """What a test with these rates shows; it grows with both."""
+    if quantity == "advantage":
+        return tpr + tnr - 1
+    if quantity == "tpr":
+        return tpr if 1 - tnr <= at else ZERO
+    if quantity == "mu":
+        return probit(tpr) + probit(tnr) if tpr > 0 and tnr > 0 else ZERO
+    demand(quantity == "epsilon", "quantity must be mu, epsilon, advantage or tpr")
+    odds = [(a - at) / (1 - b) for a, b in ((tpr, tnr), (tnr, tpr)) if a > at]
+    return reduce(arb.max, [value.log() for value in odds], ZERO)
+
+
+def probit(rate: arb) -> arb:
+    """The normal quantile."""
+    return -arb(2).sqrt() * (2 * rate).erfcinv()
+
+
+def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
+    """The largest epsilon at a delta, or mu, that so many right guesses about coins refute, with a failure probability for all numbers of guesses.
+
+    Source: Mahloujifar, Melis, Chaudhuri (2025); Vadhan (2017), lemma 2.2, for two records; Kairouz, Oh, Viswanath (2015) for two runs.
+    """
+    _, risk, number, guesses, *twice = record(
+        question, "kind", "risk", "canaries", "guesses", "records", "runs"
+    )
+    canaries, (records, runs) = whole(number, 1, 10**7), (whole(value, 1, 2) for value in twice)
+    plan = [tuple(whole(x, 0, canaries) for x in several(pair, 2)) for pair in several(guesses)]
+    demand(
+        0 < exact(risk) < 1 and all(right <= tried > 0 for tried, right in plan),
+        "a number of guesses, or the risk, is wrong",
+    )
+    demand(
+        quantity in ("epsilon", "mu") and 0 <= at <= 1 and (quantity == "epsilon" or at == 0),
+        "quantity must be epsilon or mu",
+    )
+    share = ball(exact(risk) / len(plan))
+
+    def fpr(tpr: arb, value: arb) -> arb:
+        if quantity == "mu":
+            return (-(probit(tpr) - value * records * arb(runs).sqrt()) * arb(0.5).sqrt()).erfc() / 2
+        epsilon, delta = (
+            (value, ball(at)) if records == 1 else (2 * value, (ball(at) * (1 + value.exp())).min(arb(1)))
+        )
+        lines = [(epsilon.exp(), delta)]
+        if runs == 2:
+            product = (1 - delta) ** 2
+            lines = [((2 * epsilon).exp(), 1 - product), (arb(1), 1 - product * (1 - (epsilon / 2).tanh()))]
+        return reduce(arb.max, [v for x, d in lines for v in (1 - d - x * (1 - tpr), (tpr - d) / x)], ZERO)
+
+    def spare(tried: int, right: int, value: arb) -> arb:
+        """Above 0 if the guarantee is refuted."""
+        r, h = share * right / canaries, share * (tried - right) / canaries
+        for i in range(right - 1, -1, -1):
+            least = fpr(r, value)
+            if least <= h:
+                break
+            r, h = (r + (least.max(h) - h) * i / (tried - i)).min(arb(1)), least.max(h)
+            if r + h > ball(Fraction(tried, canaries)):
+                break
+        return r + h - ball(Fraction(tried, canaries))
+
+    low = turn(lambda v: any(spare(*pair, v) > 0 for pair in plan), ZERO, None)[0]
+    return low, turn(lambda v: not all(spare(*pair, v) <= 0 for pair in plan), ZERO, None)[1]
 
 
 def computed(certificate: Any) -> list[Ends]:
@@ -623,34 +611,44 @@ def computed(certificate: Any) -> list[Ends]:
     Raises:
         Undecided: if the certificate is malformed, or asks for more than this program decides.
     """
-    record(certificate, ("certificate", "question", "claims", "bits"), ("grid", "about"))
-    demand(
-        certificate["certificate"] == "mipsim 1", "this is no certificate of a kind that this program knows"
+    version, question, bits, claims = record(
+        certificate, "certificate", "question", "bits", "claims", more=("grid", "about")
     )
-    ctx.prec = whole(certificate["bits"], 53, BITS, "bits")
-    question, claims = certificate["question"], certificate["claims"]
-    kind = question.get("kind") if isinstance(question, dict) else None
-    demand(kind == "composition", f"no kind {str(kind)[:40]!r} is known")
-    demand(isinstance(claims, list) and 0 < len(claims) <= 1000, "claims must be a list of claims")
-    known, found = composition(question, certificate.get("grid")), []
-    for claim in claims:
-        record(claim, ("quantity", "at", "low", "high"), ("stated",))
-        low, high = number(known, str(claim["quantity"]), exact(claim["at"]))
+    demand(
+        version == "mipsim 1" and isinstance(question, dict),
+        "this is no certificate of a kind that this program knows",
+    )
+    ctx.prec, kind = whole(bits, 64, 8192), question.get("kind")
+    if kind == "composition":
+        ways = composition(*record(question, "kind", "parts", "neighbours")[1:], certificate.get("grid"))
+    elif kind == "score":
+        test = Finite(worlds(*record(question, "kind", "in", "out")[1:]), ordered=True)
+        ways = [(test, test)]
+    else:
+        ways = question
+    kinds = {
+        "composition": of_curves,
+        "score": of_curves,
+        "tail": of_tail,
+        "counts": of_counts,
+        "guesses": of_guesses,
+    }
+    demand(isinstance(kind, str) and kind in kinds, "the kind of the question is not known")
+    results = []
+    for claim in several(claims):
+        quantity, at, _, _ = record(claim, "quantity", "at", "low", "high", more=("stated",))
+        low, high = kinds[kind](ways, str(quantity), exact(at))
         demand(low.is_finite() and not high.is_nan(), "an end was lost to rounding; take more bits")
-        found.append((low, high))
-    return found
+        results.append((low.lower(), high.upper()))
+    return results
 
 
 def proves(ends: Ends, claim: dict[str, Any]) -> bool:
-    """Whether ends lie between those of a claim, and stated ends do not miss the number."""
+    """Whether ends lie between those of a claim, and stated ends do not miss the number; an end that is None is infinite."""
     low, high = ends
-    stated = [ball(exact(end)) for end in claim.get("stated", ())] or [low, high]
-    missed = stated[0] > high or stated[-1] < low
-    return bool(
-        ball(exact(claim["low"])) <= low
-        and (claim["high"] is None or high <= ball(exact(claim["high"])))
-        and not missed
-    )
+    pairs = [(claim["low"], claim["high"]), *([several(claim["stated"], 2)] if "stated" in claim else [])]
+    (least, most), *stated = [(ball(exact(a)), FAR if b is None else ball(exact(b))) for a, b in pairs]
+    return bool(least <= low and high <= most and not any(a > high or b < low for a, b in stated))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -660,11 +658,12 @@ def main(arguments: list[str] | None = None) -> int:
         demand(len(paths) == 1, "usage: check FILE")
         with open(paths[0], encoding="utf-8") as file:
             certificate = json.load(file)
-        for ends, claim in zip(computed(certificate), certificate["claims"], strict=True):
-            holds = proves(ends, claim)
-            words = f"{claim['quantity']} at {float(exact(claim['at'])):g} lies in [{float(ends[0]):.12g}, {float(ends[1]):.12g}]"
-            print(f"{'proven' if holds else 'NOT PROVEN'}: {words}")
-            accepted = accepted and holds
+        for (low, high), claim in zip(computed(certificate), certificate["claims"], strict=True):
+            accepted &= (holds := proves((low, high), claim))
+            ends = f"[{float(low):.12g}, {float(high):.12g}]"
+            print(
+                f"{'proven' if holds else 'NOT PROVEN'}: {claim['quantity']} at {float(exact(claim['at'])):g} is in {ends}"
+            )
     except (Undecided, OSError, ValueError, RecursionError, ArithmeticError) as wrong:
         print(f"UNDECIDED: {wrong}")
         return 2

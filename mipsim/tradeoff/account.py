@@ -15,6 +15,7 @@ from mipsim._validation import choice, member, number, real_array, whole
 from mipsim._verdict import Verdict
 from mipsim._words import plural, quoted
 from mipsim.tradeoff import divisors, events
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.calibration import FINE, worse_tpr
 from mipsim.tradeoff.compose import ComposedTradeOff, compose
 from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
