@@ -179,7 +179,17 @@ OF_NUMBERS: Calls = [
         },
     ),
     (mi.account, {"noise_multiplier": 1.0, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
-    (mi.certify, {"question": mi.GaussianTradeOff(1.0), "path": "certificate.json", "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1, "width": 0.1}),
+    (
+        mi.certify,
+        {
+            "question": mi.GaussianTradeOff(1.0),
+            "path": "certificate.json",
+            "delta": 1e-5,
+            "epsilon": 1.0,
+            "fpr": 0.1,
+            "width": 0.1,
+        },
+    ),
     (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2, "group": 2}),
     (
         mi.find_noise_multiplier_for_epsilon_delta,
