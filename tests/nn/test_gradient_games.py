@@ -1,5 +1,9 @@
 """Games on the gradients of a network at real records: a single number for each record gives the law of the game on all of its coordinates."""
 
+import itertools
+import os
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import mipsim as mi
 from mipsim import data, nn
+from mipsim.engine import checkpoint, run
 from sims import gradient_epochs, runner
 from sims.gradient_epochs import EPOCH_STUDIES, AtRecord, epoch_game
 from sims.gradients import ATTACKS, TARGETS, VICTIMS, Victim, attacked, victim
@@ -125,21 +130,73 @@ def test_a_study_has_the_same_bits_on_any_number_of_threads_of_blas() -> None:
     assert built[0].mahalanobis.tobytes() == built[1].mahalanobis.tobytes()
 
 
-@pytest.mark.slow
-def test_games_played_together_are_stored_as_games_played_alone(
-    of_digits: Victim, attacked_digits: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ."""
-    of = attacked_digits
-    monkeypatch.setattr(gradient_epochs, "of", lambda _: of)
+STUDY = """
+import hashlib, os, sys
+if sys.argv[1:]:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # before XLA counts the cores
+from mipsim import data
+from sims.gradients import victim
+result = victim("digits", data.digits(), convolutions=False, part="trained", references=200)
+print(hashlib.sha256(result.scores.tobytes() + result.mahalanobis.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="it takes two cores")
+@pytest.mark.system
+def test_a_study_has_the_same_bits_on_a_single_core_and_on_all() -> None:
+    """XLA takes as many threads as there are cores: the sums within a gradient must not depend on them, as those of a training may."""
+    words = [sys.executable, "-c", STUDY]
+    alone, everywhere = (
+        subprocess.run([*words, *more], cwd=Path(__file__).parents[2], check=True, capture_output=True).stdout
+        for more in (["alone"], [])
+    )
+    assert alone == everywhere != b""
+
+
+@pytest.fixture
+def epochs(of_digits: Victim, attacked_digits: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The studies of an epoch, on digits."""
+    monkeypatch.setattr(gradient_epochs, "of", lambda _: attacked_digits)
     monkeypatch.setitem(VICTIMS, "fashion", lambda: of_digits)
     monkeypatch.setattr(gradient_epochs, "EPOCH", 2 * 64)
+    return [study for study in EPOCH_STUDIES if "fashion" in study.name]
+
+
+def of_study(study: Any, folder: Path) -> mi.Histogram:
+    return mi.Histogram.load(runner.store_path(study, 3, folder))
+
+
+@pytest.mark.system
+def test_games_played_together_go_on_where_they_were_stopped_between_two_files(
+    epochs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the counts of a run that was not stopped; counts of more games are left alone."""
+    writes, store = itertools.count(), run.store
+
+    def stops(path: Path, counts: dict[str, Any]) -> None:
+        if next(writes) == 8:  # six of no games, two of twelve
+            raise KeyboardInterrupt
+        store(path, counts)
+
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    with monkeypatch.context() as change:
+        for module in (run, checkpoint):
+            change.setattr(module, "store", stops)
+        with pytest.raises(KeyboardInterrupt):
+            gradient_epochs.play_together("fashion", 12, 3, stopped)
+    assert [of_study(study, stopped).games for study in epochs] == [12, 12, 0, 0, 0, 0]
+    for games, folder in ((20, stopped), (20, whole), (5, whole)):
+        gradient_epochs.play_together("fashion", games, 3, folder)
+    assert all(same(of_study(study, stopped), of_study(study, whole), manifest=True) for study in epochs)
+
+
+@pytest.mark.slow
+def test_games_played_together_are_stored_as_games_played_alone(epochs: Any, tmp_path: Path) -> None:
+    """Counts, thresholds and manifests of each study are those of a run of its own, which goes on from them; another target's counts differ."""
     gradient_epochs.play_together("fashion", 12, 3, tmp_path)
-    files = sorted(tmp_path.glob("*.npz"))
-    assert len(files) == len(TARGETS) * len(ATTACKS)
-    studies = [study for study in EPOCH_STUDIES if runner.store_path(study, 3, tmp_path) in files]
-    together = [mi.Histogram.load(runner.store_path(study, 3, tmp_path)) for study in studies]
-    for study, stored in zip(studies[::3], together[::3], strict=True):
+    assert len(list(tmp_path.glob("*.npz"))) == len(epochs) == len(TARGETS) * len(ATTACKS)
+    together = [of_study(study, tmp_path) for study in epochs]
+    for study, stored in zip(epochs[::3], together[::3], strict=True):
         assert same(runner.run(study, 12, 3), stored, manifest=True)
         assert runner.run(study, 20, 3, tmp_path).games == 20
     assert not np.array_equal(together[0].inside, together[2].inside)

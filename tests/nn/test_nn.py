@@ -1,6 +1,9 @@
 """Networks, the gradient of every example, and training that goes on where it was killed."""
 
 import importlib
+import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -204,6 +207,35 @@ def test_without_the_packages_the_sentence_says_what_brings_them(
     fresh = nn.linear((8, 8, 3), 4)
     with pytest.raises(ImportError, match=rf'need the package {package}, .*"mipsim\[nn\]" brings it'):
         nn.train(fresh, IMAGES, KINDS, epochs=1, rate=0.1, batch=4)
+
+
+TRAINING = """
+import sys, numpy as np
+from mipsim import nn
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(500, 8, 8, 1)), rng.integers(0, 3, 500)
+network = nn.convolutional((8, 8, 1), (4, 4), 3)
+private = {"sampling": "poisson", "clip": 1.0, "noise_multiplier": 0.5} if sys.argv[2] else {}
+learned = nn.train(network, x, y, epochs=60, rate=1e-2, batch=50, seed=5, checkpoint=sys.argv[1] or None, **private)
+print(np.asarray(network.flat(learned)).tobytes().hex())
+"""
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("private", ["", "private"])
+def test_a_killed_training_goes_on_to_the_same_bits(private: str, tmp_path: Path) -> None:
+    def process(checkpoint: Path | str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-c", TRAINING, str(checkpoint), private]
+        return subprocess.Popen(words, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE)
+
+    state = tmp_path / "state.npz"
+    killed = process(state)
+    while not state.exists() and killed.poll() is None:
+        time.sleep(0.01)
+    killed.kill()
+    assert not killed.communicate()[0], "it was killed before its end"
+    whole, resumed = (process(where).communicate()[0] for where in ("", state))
+    assert whole == resumed != b""
 
 
 @pytest.mark.evidence
