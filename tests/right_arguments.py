@@ -32,8 +32,15 @@ COUNTS = {
     "in_games": 10_000,
 }
 PLAYED = mi.EmpiricalTradeOff([0.0, 1.0], **COUNTS)
-NETWORK = nn.linear((2,), 2)
-START = NETWORK.start(0)
+NETWORK, DEEP = nn.linear((2,), 2), nn.layered((2,), (3,), 2)
+
+
+def zeros(network: nn.Network) -> Any:
+    """Parameters for which nothing is compiled."""
+    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, np.float32), network.shapes)
+
+
+START = zeros(NETWORK)
 
 MEAN = mi.EmpiricalMean()
 GAME = mi.FixedTarget(MEAN, LAW, n=5, target=[1.0, 2.0])
@@ -52,7 +59,7 @@ PLAY = {
 }
 STUDIES = {"confidence": 0.999, "seed": 0, "games": 1000, "progress": False}
 DESCENT = nn.Descent(NETWORK, START, ROWS, COINS[:12], batch=4, steps=2, rate=0.1, releases="parameters")  # pyright: ignore[reportArgumentType]
-SHADOWS = np.zeros((3, DESCENT.release(jax.random.key(0), jnp.arange(12.0)[:, None]).size))
+SHADOWS = np.zeros((3, NETWORK.dimension()))
 
 
 def _summed(rows: Any) -> Any:
@@ -224,7 +231,7 @@ OF_NUMBERS: Calls = [
     (mi.discrete_gaussian, {"scale": 1.0, "sensitivity": 2}),
     (mi.discrete_laplace, {"scale": 1.0, "sensitivity": 2}),
     (mi.skellam, {"variance": 1.0, "sensitivity": 2}),
-    (mi.random_allocation, {"noise_multiplier": 1.0, "steps": 3, "selected": 2, "epochs": 2}),
+    (mi.random_allocation, {"noise_multiplier": 1.0, "steps": 2, "selected": 1, "epochs": 2}),
     (mi.Gaussian, {"mean": np.zeros(2), "cov": np.eye(2)}),
     (mi.Bernoulli, {"p": [0.3, 0.6]}),
     (mi.Empirical, {"records": ROWS}),
@@ -368,7 +375,7 @@ CALLS: Calls = [
     (nn.random_features, {"inputs": (8, 8, 1), "features": 4, "outputs": 2}),
     (nn.residual, {"inputs": (8, 8, 1), "widths": (2, 2, 2, 2), "outputs": 2}),
     (nn.per_example_gradients, {"network": NETWORK, "parameters": START, "x": ROWS, "y": COINS[:12], "part": "trained", "memory": 2**29}),
-    (nn.features, {"network": nn.layered((2,), (3,), 2), "parameters": nn.layered((2,), (3,), 2).start(0), "x": ROWS}),
+    (nn.features, {"network": DEEP, "parameters": zeros(DEEP), "x": ROWS}),
     (nn.train, {"network": NETWORK, "x": ROWS, "y": COINS[:12], "epochs": 1, "rate": 0.1, "batch": 4, "optimiser": "sgd", "sampling": "shuffled", "clip": 1.0, "noise_multiplier": 0.0, "views": 0, "seed": 0}),
     *((getattr(special.noncentral_chi_square, name), {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}) for name in ("sf", "logcdf", "logsf", "logpdf", "log_tails")),
     *((getattr(special.noncentral_chi_square, name), {"q": [0.1, 0.2], "d": 3.0, "noncentrality": 1.0}) for name in ("ppf", "isf")),

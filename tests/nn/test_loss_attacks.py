@@ -9,9 +9,10 @@ from scipy import special, stats
 
 import mipsim as mi
 from mipsim import data, nn
+from tests.right_arguments import zeros
 
 DIGITS, NETWORK = data.digits(), nn.linear((8, 8, 1), 10)
-START = NETWORK.start(0)
+START = zeros(NETWORK)
 LABELS = DIGITS.y.copy()
 LABELS[5] = (LABELS[5] + 1) % 10  # a canary
 POOL, POPULATION, N = np.arange(400, 1797), np.arange(10, 110), 48
