@@ -124,7 +124,12 @@ def test_the_control_is_refuted_and_what_it_shifts_is_not(statement: Statement):
 
 SECONDS = (
     "leemann-thm-5.1-corrected",
+    "leemann-thm-5.1-tight-corrected",
+    "leemann-lemma-5.1-corrected",
+    "leemann-lemma-5.1-game",
+    "azize-thm-3.1-power-corrected",
     "azize-thm-4.2-corrected",
+    "azize-thm-4.2-advantage-corrected",
     "field-allocation-blocks",
     "leemann-K-equals-d-limit",
 )
