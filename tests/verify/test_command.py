@@ -140,7 +140,7 @@ def test_an_entry_is_shown_alone(sound, capsys):
     """As FINDINGS.md has it, with the verdict of the correction."""
     assert main(["--show", "azize-false", "azize-true", "--scale", "quick"], sound) == 0
     text = capsys.readouterr().out
-    assert text.startswith("### azize-true: CONFIRMED\n\nAs judged: ")
+    assert text.startswith("### azize-true: CONFIRMED, held at 5 points, not searched\n\nAs judged: ")
     assert "\n### azize-false: condition\n" in text
     assert "**Corrected** (`azize-false-corrected`, CONFIRMED)" in text
 

@@ -88,7 +88,12 @@ def standing(outcome: Outcome) -> str:
     """What is read of a statement that is not refuted as printed: its verdict, its words, the paper's, and where they stand."""
     statement = outcome.statement
     assert isinstance(statement, Registered)
-    lines = [f"### {statement.name}: {outcome.verdict}", "", f"As judged: {_line(statement.says)}", ""]
+    lines = [
+        f"### {statement.name}: {', '.join(filter(None, (str(outcome.verdict), outcome.extent)))}",
+        "",
+        f"As judged: {_line(statement.says)}",
+        "",
+    ]
     lines += _formula(statement)
     if statement.corrects:
         lines += _ours(statement)

@@ -113,8 +113,8 @@ POWER = Statement(
     name="azize-thm-2.1a", formula=r"\mathrm{Pow}_n(\ell_n, \alpha, z^*) \ge \mathrm{Pow}_n(s, \alpha, z^*)",
     says="For every alpha, target and score s: Pow_n(l_n, alpha, z*) >= Pow_n(s, alpha, z*), with Pow_n(s, alpha) the largest "
     "1 - beta over the thresholds whose type-I error is at most alpha.",
-    fails="Randomised at ties, as section 2.2 allows, it stands. A threshold on the likelihood ratio cannot use all of a level where outputs are discrete: without a coin at ties another set of outputs may use what is left and win.",
-    instead="randomised tests",
+    fails="Randomised at ties, as section 2.2 allows, it stands. A threshold on the likelihood ratio cannot use all of a level where the ratio has atoms: without a coin at ties another set of outputs may use what is left and win.",
+    instead="randomised tests; as printed at each level that a threshold attains exactly, so at all levels where the ratio has no atoms",
     kind=rf.Bound(unit="power"),
     domain=_WORLDS | {"alpha": rf.Real(0.0, 1.0, meaning="FPR of the test"), "reading": rf.Choice(THRESHOLDS, RANDOMISED)},
     where=_few,

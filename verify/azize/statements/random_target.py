@@ -170,7 +170,7 @@ STATEMENTS = (
     Statement(
         name="azize-B.3",
         formula=r"\mathrm{Adv}_n(A) = E_{z^* \sim D}[\mathrm{Adv}_n(A, z^*)]",
-        says="The random-target advantage of an attack is the expectation over z* ~ D of its fixed-target advantages.",
+        says="The random-target advantage of an attack is the expectation over z* ~ D of its fixed-target advantages. (Judged for the exact mean of few Bernoulli records in one or two dimensions. For any mechanism and data it is the tower rule, as target and output have the same joint law in both games.)",
         source="Azize & Basu, appendix B.3",
         kind=rf.Equality(1e-9, unit="advantage"),
         domain=_BITS

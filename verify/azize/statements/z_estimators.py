@@ -298,8 +298,8 @@ LOGISTIC_CORRECTED = LOGISTIC.corrected(
 
 RATIO = Statement(
     name="azize-z-estimators-ratio",
-    formula=PRINTED.formula,
-    says="For medians, with fixed quantiles other than 1/2 as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in; for the "
+    formula=r"\log \frac{p_{\mathrm{in}}}{p_{\mathrm{out}}}(\hat\theta) \to N(\mp m / 2, m), \quad m = \frac{1}{n} \sum_j I_j^T \Sigma_j^{-1} I_j, \quad I_j = -V_j^{-1} \psi_j",
+    says="For medians of odd n, with fixed quantiles other than 1/2 as targets, and logistic regression on x = +-1 the exact log ratio of the two laws of thetahat tends to N(-m/2, m) out and to N(m/2, m) in; for the "
     "medians of the register (target quantiles in [.1, .9], not in (.25, .8)) and slopes 2 and -1 its distribution function is within .001 at half a billion rows and more.",
     source="Azize & Basu, section 3",
     kind=rf.Equality(0.001, unit="probability"),

@@ -127,10 +127,11 @@ THEOREM_3 = Statement(
     name="kaissis-thm-3",
     formula=r"j(\alpha), j^{-1}(\alpha) \to \Phi\left( \frac{\Phi^{-1}(1 - \alpha)}{\sqrt{1 + 2 L / d}} - \frac{L}{\sqrt{2 d + 4 L}} \right) \approx \Phi\left( \Phi^{-1}(1 - \alpha) - \frac{L}{\sqrt{2 d}} \right), \quad L = N \mu_2^2",
     uses=("kaissis-lemma-8",),
+    unreached={"kaissis-lemma-8": lambda: True},  # the steps are equal, for which the lemma is right
     says="With Delta/sigma << 1, as d and/or the number N of steps grow, j and jinv tend to Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ), "
     "L = N mu2^2, and to Phi(Phi^-1(1-a) - L/sqrt(2d)). Here L = c if d grows, c d^q if both do; where N alone grows mu2 is held, or falls and L = c N^(2q).",
     fails=r"In many dimensions it stands, and where $\mu_2$ is held as N grows both sides tend to 0. Else steps alone do not make the norm of the noise normal, and in few dimensions the limit is another curve: so in a single dimension at 100 steps of $\mu_2 = 1/5$, that of figure 2a, at whose 300 dimensions equation 7 matches.",
-    instead=r"as d grows, L at most of order $\sqrt d$",
+    instead=r"as d grows, in probits for $L$ at most of order $\sqrt d$, in error rates for every $L$, as beyond that order both sides tend to 0",
     kind=rf.Limit("size", sizes=sizes, ceiling=held, tolerance=0.02, unit=CURVE_UNIT),
     domain={
         "what": rf.Choice(D, BOTH, N, meaning="what grows"),
@@ -218,7 +219,7 @@ THEOREM_3 = Statement(
 THEOREM_3_CORRECTED = THEOREM_3.corrected(
     says="As d grows, with N and mu2 such that L = N mu2^2 is at most a constant times sqrt(d), j and jinv tend at every FPR in (0, 1) to "
     "Phi( Phi^-1(1-a)/sqrt(1+2L/d) - L/sqrt(2d+4L) ) and to Phi(Phi^-1(1-a) - L/sqrt(2d)); so to 1 - a where L/sqrt(d) -> 0. "
-    "Steps alone do not do.",
+    "Beyond that order of L all of them tend to 0. Steps alone do not do.",
     kind=replace(THEOREM_3.kind, rate=rate),
     domain={"what": rf.Choice(D, BOTH), "d": rf.Fixed(1), "reading": rf.Fixed(FALLING)},
     where=None,
@@ -235,6 +236,7 @@ THEOREM_3_CORRECTED = THEOREM_3.corrected(
         "with z in the place of y differ from equation 7 and from the short form by at most (2|z| + c/sqrt(2)) L/d, and L/d <= c/sqrt(d). So probits are off by at "
         "most K/sqrt(d), and in units of min(1, L/sqrt(2d)) by K max(1, sqrt(2)/c) d^-q: a proven rate for every q > 0. Where L stays constant (q = 0) the same "
         "shows that probits converge; that they do so faster than mu = L/sqrt(2d) vanishes is judged by sizes. "
+        "Where L / sqrt(d) grows without bound, y stays bounded and r <= 1 + L/d, so that the arguments of j, of jinv and of both forms tend to minus infinity, and all error rates to 0. "
         "At fixed d the null law is chi2_d for every N: with L held, j does not move; with mu2 held, L grows and both sides vanish, j like "
         "Phi(-sqrt(L)) and equation 7 like Phi(-sqrt(L)/2), with a ratio that tends to 0."
     ),

@@ -273,7 +273,7 @@ RANDOM_LIMIT = replace(
     name="leemann-K-equals-d-limit",
     unreached={"leemann-thm-5.1": lambda ratio: agree(*rows_of(ratio, 1024))},
     says="As d and n grow and d/n tends to a positive number, without noise, the trade-off of targets sampled from Gaussian gradients tends "
-    "to equation 8 with K = d. (At finite n and d that is no bound: 31% to 50% of the targets have K > d, and the curve of sampled targets falls "
+    "to equation 8 with K = d. (At finite n and d that is no bound: 32% to 50% of the targets have K > d, and the curve of sampled targets falls "
     "below equation 8 at low FPRs; at d = n = 50 the power at FPR 0.001 is 0.0188, that of equation 8 0.0176. The paper's own study of small "
     "sizes, appendix C.2, was not at hand.)",
     kind=rf.Limit(

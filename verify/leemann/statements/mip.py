@@ -164,7 +164,7 @@ MOST_POWERFUL = Statement(
     name="leemann-most-powerful",
     says="A straightforward construction of the most powerful test does not give the trade-off of membership inference: that of the stochastic "
     "composition differs from the trade-off of the likelihood-ratio test.",
-    fails="Of tests of the output alone, which the text seems to mean, it is right. Of the pair of sample and output together the most powerful test is a single test too, and has exactly the composition's curve.",
+    fails="Of tests of the output alone, A_0 against A_1(x') of (3), of which the next sentence of the paper speaks, it is right. Of the pair of sample and output together the most powerful test is a single test too, and has exactly the composition's curve.",
     instead="for tests of the output alone",
     source="Leemann et al., section 4.1",
     kind=rf.Bound(unit="FNR"),
@@ -178,6 +178,13 @@ MOST_POWERFUL = Statement(
         "hypothesis test to guess whether one sample belongs to the training data set or not; instead, the adversary draws multiple samples "
         "and runs sample-dependent and (potentially) different hypotheses tests for each drawn sample.",
         "section 4.1, after definition 4.1",
+    ),
+    restricted_by=(
+        rf.Quote(
+            "This is necessary due to the form of the alternative hypotheses in the formulation of the test in (3), which depends on the "
+            "sample x'. We therefore require a tool to compose the results from different hypothesis tests.",
+            "section 4.1, after the sentence",
+        ),
     ),
     second_route=every_test,
 )
