@@ -16,6 +16,7 @@ _STEPS = (2.5, 0.6, 0.15, 0.04)
 LEAST_LOG = -745.0  # the log of the least positive float64
 _DIGITS = 36.0  # aliases are exp(-36) of the wanted tail
 _POINTS = 80  # at either side; 40 lines reach tails of exp(-745) of a normal law
+_MOST_NODES = 2**14  # of a line that are worth their time, without a lattice
 _MOST_CELLS = 2**17  # nodes of a lattice: the whole sum is then without truncation
 _NEGLIGIBLE = 1e-17  # a tenth of the rounding of a sum of size 1
 CLIP = 1e-9  # covers the rounding of the logarithm of Chernoff's bound
@@ -284,7 +285,7 @@ def build_contour(
     period = _period(saddlepoints, index)
     lattice = transform.lattice
     step = lattice and lattice.unit
-    most = transform.most_nodes
+    most = _MOST_NODES
     if step is not None:
         cells = 2 * int(np.ceil(period / (2 * step))) + 1
         period, most = cells * step, min((cells - 1) // 2 + 1, _MOST_CELLS)
@@ -330,7 +331,7 @@ def _first_sd(transform: AbstractTransform) -> float:
     """The standard deviation at s = 0, computed by doubling a frequency until the modulus has clearly fallen."""
     t = 1.0
     for _ in range(400):
-        fall = -float((transform.cumulant(np.array([1j * t]))[0] - transform.log_mass[0]).real[0])
+        fall = -float(transform.cumulant(np.array([1j * t]))[0].real[0])
         if fall > 1e-3:  # above, it is t^2 variance / 2 no longer; below 1e-5 it has too few digits
             t /= 3.0
         elif fall < 1e-5:

@@ -124,8 +124,7 @@ class InvertedLaw(AbstractScoreLaw):
         x = np.asarray(threshold, float)
         finite = np.isfinite(x)
         error = np.where(finite, self.errors(np.where(finite, x, 0.0), inside=inside), self.transform.lost)
-        impossible = -np.expm1(self.transform.log_mass[int(inside)])
-        return within(*self._sides(x, inside), error + 4.0 * EPS * impossible)
+        return within(*self._sides(x, inside), error)
 
     def around(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> tuple[np.ndarray, ...] | None:
         """From the error at the threshold of the FPR, and the density there."""
@@ -188,8 +187,8 @@ class InvertedLaw(AbstractScoreLaw):
 
     @property
     def _is_smooth(self) -> bool:
-        """Whether no value of the score has a probability: it lies on no lattice, and is never -inf."""
-        return self.transform.lattice is None and not self.transform.log_mass.any()
+        """Whether no value of the score has a probability: it lies on no lattice."""
+        return self.transform.lattice is None
 
     def _is_far(self, log_fpr: np.ndarray, log_rest: np.ndarray) -> np.ndarray:
         """Where a threshold lies beyond the saddlepoints, whose Chernoff bounds the tails beyond are below."""
@@ -214,12 +213,11 @@ class InvertedLaw(AbstractScoreLaw):
         a = np.asarray(alpha, float)
         flat = np.ravel(a)
         result = np.where(flat <= 0.0, np.inf, -np.inf)
-        finite = np.exp(self.transform.log_mass[0])
-        inner = (flat > 0.0) & (flat < finite)
+        inner = (flat > 0.0) & (flat < 1.0)
         if inner.any() and self.transform.lattice:
             result[inner] = self._lattice_search(flat[inner])
         elif inner.any():
-            log_fpr, log_rest = np.log(flat[inner]), np.log(np.maximum(finite - flat[inner], 1e-320))
+            log_fpr, log_rest = np.log(flat[inner]), np.log(1.0 - flat[inner])
             result[inner] = self._solve(log_fpr, log_rest)[0]
         return result.reshape(a.shape)
 
@@ -240,25 +238,17 @@ class InvertedLaw(AbstractScoreLaw):
         inner = np.where(finite & ~far, u, 0.0)
         for index, where in self._lines(inner, world):
             small[where] = self.contour(index).log_tail(inner[where], world)
-        log_mass = self.transform.log_mass[world]
         # No probability exceeds the whole, or Chernoff's bound by any line: where a line leaves the inversion without digits, its error
         # stays below them.
         chernoff = self.saddlepoints.least_chernoff(inner, world, self.transform.lattice)
-        most = np.minimum(chernoff + CLIP, log_mass)
+        most = np.minimum(chernoff + CLIP, 0.0)
         small = np.where(self.saddlepoints.served(inner), np.minimum(small, most), most)
         small = np.where(finite, small, -np.inf)
         upper = u > 0.0
-        impossible = -np.expm1(log_mass)
-        large = np.exp(log_mass) * -np.expm1(np.minimum(small - log_mass, 0.0))
-        with np.errstate(divide="ignore"):
-            logsf = np.where(upper, small, np.log(large))
-            lower = np.log(np.exp(small) + impossible) if impossible > 0.0 else small
-            logcdf = np.where(upper, np.log(np.minimum(large + impossible, 1.0)), lower)
         # At the small end of a large probability log1p keeps the digits that log(1 - small) loses.
-        if impossible <= 0.0:
-            nothing = np.full(u.shape, -np.inf)
-            complement = np.log1p(-np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=nothing)
-            logsf, logcdf = np.where(upper, small, complement), np.where(upper, complement, small)
+        nothing = np.full(u.shape, -np.inf)
+        complement = np.log1p(-np.exp(np.minimum(small, 0.0)), where=small < 0.0, out=nothing)
+        logsf, logcdf = np.where(upper, small, complement), np.where(upper, complement, small)
         if far.any():
             logcdf[far], logsf[far] = self._far._sides(flat[far], inside)
         return logcdf.reshape(x.shape), logsf.reshape(x.shape)
@@ -364,11 +354,6 @@ class DifferenceTransform(AbstractTransform):
     def lost(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride] - a property
         """Of both scores."""
         return 2.0 * self.base.lost
-
-    @property
-    def most_nodes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] - a property
-        """As of a single score."""
-        return self.base.most_nodes
 
     @property
     def mean(self) -> np.ndarray:

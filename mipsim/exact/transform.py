@@ -77,25 +77,18 @@ class Lattice:
 
 
 class AbstractTransform(ABC):
-    """The centred cumulants K_w(s) = log E_w[exp(s (S - mean_w)); S finite] of a score S, for w = out (0) and in (1).
+    """The centred cumulants K_w(s) = log E_w exp(s (S - mean_w)) of a finite score S, for w = out (0) and in (1).
 
     Attributes:
         lost: a bound on the total error of the probabilities behind the cumulants.
-        most_nodes: the most nodes of a line that are worth their time, without a lattice.
     """
 
     lost: float = 0.0
-    most_nodes: int = 2**14
 
     @property
     @abstractmethod
     def mean(self) -> np.ndarray:
         """What the score is centred with in each world, shape (2,)."""
-
-    @property
-    def log_mass(self) -> np.ndarray:
-        """Log P_w(S > -inf), shape (2,): 0 where the score is finite."""
-        return np.zeros(2)
 
     @property
     def lattice(self) -> Lattice | None:
