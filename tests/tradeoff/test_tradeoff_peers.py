@@ -80,43 +80,50 @@ def events() -> list[tuple[Any, str, float, Any]]:
     ]  # fmt: skip
 
 
-def test_dp_accounting_on_its_events() -> None:
+LONG_EVENTS = (3, 5, 6, 8, 10, 13)
+"""Of many steps; sub-sampled steps are compared with the same peer below."""
+
+
+@pytest.mark.parametrize(
+    "which", [pytest.param(k, marks=[pytest.mark.evidence] * (k in LONG_EVENTS)) for k in range(14)]
+)
+def test_dp_accounting_on_its_events(which: int) -> None:
     dp = peer("dp_accounting")
-    rdp = peer("dp_accounting.rdp")
-    pld = peer("dp_accounting.pld")
     relations = dp.NeighboringRelation
-    for event, neighbours, wide, other in events():
-        of = {"replace": relations.REPLACE_ONE, "remove": relations.REPLACE_SPECIAL}.get(
-            neighbours, relations.ADD_OR_REMOVE_ONE
-        )
-        accountant = rdp.RdpAccountant if wide > 0.01 else pld.PLDAccountant
-        theirs = accountant(neighboring_relation=of).compose(other or event).get_epsilon(1e-5)
-        low, high = mi.account(event, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[]).numbers[
-            "epsilon at delta 1e-05"
-        ]
-        assert low * (1.0 - 1e-6) <= theirs <= high * (1.0 + wide), event
-        with_more = dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)])
-        more = mi.account(with_more, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
-        assert more.numbers["epsilon at delta 1e-05"][0] > 1.03 * low  # an event more is seen
-    with pytest.raises(ValueError, match="is the event RepeatAndSelectDpEvent, of no proven curve"):
-        mi.account(dp.dp_event.RepeatAndSelectDpEvent(dp.GaussianDpEvent(1.0), 10, 1))
-    with pytest.raises(
-        ValueError, match="neighbours is 'replace' with the event SampledWithReplacementDpEvent"
-    ):
-        mi.account(dp.SampledWithReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), neighbours="replace")
-    for event, how, sampling in (
-        (dp.SampledWithoutReplacementDpEvent(10, 1, dp.GaussianDpEvent(1.0)), "remove", "fixed_size"),
-        (dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(1.0)), "replace", "poisson"),
-    ):
+    event, neighbours, wide, other = events()[which]
+    of = {"replace": relations.REPLACE_ONE, "remove": relations.REPLACE_SPECIAL}
+    accountant = (
+        peer("dp_accounting.rdp").RdpAccountant if wide > 0.01 else peer("dp_accounting.pld").PLDAccountant
+    )
+    theirs = accountant(neighboring_relation=of.get(neighbours, relations.ADD_OR_REMOVE_ONE)).compose(
+        other or event
+    )
+
+    def ours(event: Any) -> tuple[float, float]:
+        account = mi.account(event, neighbours=neighbours, delta=1e-5, epsilon=[], fpr=[])
+        return account.numbers["epsilon at delta 1e-05"]
+
+    low, high = ours(event)
+    assert low * (1.0 - 1e-6) <= theirs.get_epsilon(1e-5) <= high * (1.0 + wide)
+    assert ours(dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)]))[0] > 1.03 * low  # an event more is seen
+
+
+def test_events_are_read_as_the_schemes_that_they_name_or_refused() -> None:
+    dp = peer("dp_accounting")
+    assert len(events()) == 14
+    noise = dp.GaussianDpEvent(1.0)
+    fixed, poisson = dp.SampledWithoutReplacementDpEvent(10, 1, noise), dp.PoissonSampledDpEvent(0.1, noise)
+    for event, how, sampling in ((fixed, "remove", "fixed_size"), (poisson, "replace", "poisson")):
         own = mi.account(event, neighbours=how, fpr=[]).numbers
         assert own == mi.account(1.0, 0.1, neighbours=how, sampling=sampling, fpr=[]).numbers
-    with pytest.raises(
-        ValueError,
-        match="SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent",
-    ):
-        mi.account(dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)))
-    with pytest.raises(ValueError, match="steps is 2 beside an event; with it give only neighbours"):
-        mi.account(dp.GaussianDpEvent(1.0), steps=2)
+    for event, how, words in (
+        (dp.dp_event.RepeatAndSelectDpEvent(noise, 10, 1), {}, "is the event RepeatAndSelectDpEvent, of no proven curve"),
+        (dp.SampledWithReplacementDpEvent(10, 1, noise), {"neighbours": "replace"}, "neighbours is 'replace' with the event SampledWithReplacementDpEvent"),
+        (dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)), {}, "SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent"),
+        (noise, {"steps": 2}, "steps is 2 beside an event; with it give only neighbours"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            mi.account(event, **how)
 
 
 def test_dp_accounting_and_riskcal_on_sub_sampled_steps() -> None:
@@ -192,3 +199,18 @@ def test_calibration_of_a_single_release() -> None:
     mechanism = peer("dp_accounting.pld.privacy_loss_mechanism")
     ours = mi.find_noise_multiplier_for_epsilon_delta(1.5, 1e-6)
     assert mechanism.GaussianPrivacyLoss(ours).get_delta_for_epsilon(1.5) == pytest.approx(1e-6, rel=1e-8)
+
+
+@pytest.mark.evidence
+def test_riskcal_calibrates_the_same_noise() -> None:
+    """Within its own tolerances: 1e-3 in the advantage, or in beta."""
+    theirs = peer("riskcal.calibration.dpsgd")
+    for name, target, rate, steps, error in (
+        ("advantage", (0.2,), 0.05, 100, 5e-3),
+        ("err_rates", (0.01, 0.9), 0.2, 10, 2e-2),
+    ):
+        find = f"find_noise_multiplier_for_{name}"
+        ours = getattr(mi, find)(*target, sampling_rate=rate, steps=steps)
+        other = getattr(theirs, find)(*target, sample_rate=rate, num_steps=steps)
+        assert ours == pytest.approx(other, rel=error)
+        assert ours != pytest.approx(1.05 * other, rel=error)
