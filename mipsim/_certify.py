@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import binom
 
 from mipsim._extras import optional
 from mipsim._files import replace_file
 from mipsim._printed import Bounds
 from mipsim._validation import file_path, number
 from mipsim._words import kind_of
+from mipsim.audits.designs import DESIGNS
+from mipsim.audits.one_run import Exchange, chance_of_the_nearest_number
+from mipsim.audits.result import Audit
 from mipsim.tradeoff.account import DELTAS, EPSILONS, FPRS, Account, bounds_of, wanted_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -24,6 +30,10 @@ from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
+
+if TYPE_CHECKING:
+    from mipsim.attacks import LikelihoodRatio
+    from mipsim.games import FixedTarget
 
 WIDTH = 1e-3
 _SLACK = (
@@ -36,7 +46,7 @@ _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}
 
 
 def certify(
-    question: AbstractTradeOff | Account,
+    question: AbstractTradeOff | Account | Audit | tuple[FixedTarget, LikelihoodRatio],
     path: str | os.PathLike[str],
     *,
     delta: float | Iterable[float] = DELTAS,
@@ -50,8 +60,9 @@ def certify(
     narrower. Both kinds of ends are compared here: if they contradict each other, one of the two programs is wrong.
 
     Args:
-        question: an `Account`, whose numbers are certified; or a curve: Gaussian and Laplace shifts, Poisson samples and mixtures of
-            Gaussians, (epsilon, delta)-DP, their inverses and compositions, in a single direction or as the worse of two.
+        question: an `Account`, whose numbers are certified; an `Audit`, whose counts show a lower bound; a curve: Gaussian and Laplace
+            shifts, Poisson samples and mixtures of Gaussians, (epsilon, delta)-DP, their inverses and compositions, in a single direction
+            or as the worse of two; or a pair (game, attack), the likelihood ratio of the mean of Bernoulli data.
         path: of the file, which is replaced.
         delta: of a curve, at which epsilon is certified; an `Account` has its own.
         epsilon: the same, at which delta is.
@@ -81,33 +92,123 @@ def certify(
     number("width", width, 1e-6, 0.5)
     target = file_path("path", path)
     optional("flint", "certificates", "check")
-    if isinstance(question, Account):
-        curve, numbers = question.curve, question.numbers
-        if curve is None:
-            raise ValueError(
-                "question is an account of several trainings at once, which has no certificate; give phases"
-            )
-    elif isinstance(question, AbstractTradeOff):
-        curve, numbers = question, bounds_of(question, wanted_of(delta, epsilon, fpr))
+    curve = question.curve if isinstance(question, Account) else question
+    reach: Callable[[float], float] = float  # a loss that is larger with hardly more than a probability
+    if isinstance(question, Audit):
+        stated, claims = _audited(question)
+    elif isinstance(question, tuple):
+        stated, claims, reach = _played(question, wanted_of(delta, epsilon, fpr))
+    elif isinstance(curve, AbstractTradeOff):
+        wanted = wanted_of(delta, epsilon, fpr)
+        numbers = question.numbers if isinstance(question, Account) else bounds_of(curve, wanted)
+        way = curve._one_way()
+        neighbours = "add_or_remove" if way else "remove"
+        stated = {"kind": "composition", "parts": _parts(way or curve), "neighbours": neighbours}
+        claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
+        ways = curve, curve.inverse()
+        reach = lambda least: 1.0 + max(float(each.epsilon_bounds(least)[1]) for each in ways)  # noqa: E731
+    elif curve is None:
+        raise ValueError(
+            "question is an account of several trainings at once, which has no certificate; give phases"
+        )
     else:
-        raise ValueError(f"question is {kind_of(question)}; it must be an Account or a trade-off curve")
-    way = curve._one_way()
-    stated = {
-        "kind": "composition",
-        "parts": _parts(way or curve),
-        "neighbours": "add_or_remove" if way else "remove",
-    }
-    claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
+        raise ValueError(
+            f"question is {kind_of(question)}; it must be an Account, an Audit or a trade-off curve"
+        )
     certificate = {
         "certificate": "mipsim 1",
-        "about": repr(curve),
+        "about": repr(question),
         "question": stated,
-        "bits": _BITS,
+        "bits": 4 * _BITS if stated["kind"] == "guesses" else _BITS,  # many steps, each of the last
         "claims": claims,
     }
-    _prove(certificate, curve, width)
+    _prove(certificate, width, reach)
     replace_file(target, json.dumps(certificate, indent=1) + "\n")
     return target
+
+
+def _audited(audit: Audit) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What an audit counted, as a question, and its lower bounds as claims.
+
+    Of independent scores the thresholds are "out" scores of ranks that the number of these fixes: the FPR of the k-th largest is
+    exceeded as often as that of k - 1 false positives, and the "in" scores do not depend on it. Audits calibrate all thresholds
+    together, by simulation, and so show somewhat more.
+    """
+    risk = (1 - Fraction(audit.confidence)) * Fraction(DESIGNS[audit.design].share)
+    epsilon = {"quantity": "epsilon", "at": float(audit.delta).hex(), "low": "0/1", "high": None}
+    mu = epsilon | {"quantity": "mu", "at": "0/1"}
+    if (curve := audit.curve) is not None:
+        n, m = curve.out_games, curve.in_games
+        doubled = [2**k for k in range(n.bit_length() - 1)]
+        ranks = sorted({*doubled, *(n + 1 - rank for rank in doubled)})
+        order = np.argsort(curve.false_positives, kind="stable")
+        above, missed = curve.false_positives[order], np.minimum.accumulate(curve.false_negatives[order])
+        last = np.searchsorted(above, np.array(ranks) - 1, side="right") - 1
+        hits = [int(m - missed[at]) if at >= 0 else 0 for at in last]
+        thresholds = [{"out": [n, rank - 1], "in": [m, hit]} for rank, hit in zip(ranks, hits, strict=True)]
+        advantage = mu | {"quantity": "advantage"}
+        return {"kind": "counts", "risk": _written(risk), "thresholds": thresholds}, [epsilon, mu, advantage]
+    exchange = next(x for x in map(Exchange, (1, 1, 2, 2), (1, 2, 1, 2)) if x.words == audit.judged)
+    if audit.inclusion_probability is not None:
+        members = np.arange(audit.in_scores + audit.out_scores) < audit.in_scores
+        risk *= Fraction(chance_of_the_nearest_number(members, audit.inclusion_probability))
+    stated = {
+        "kind": "guesses",
+        "risk": _written(risk),
+        "canaries": audit.used,
+        "guesses": [[item.number, item.right] for item in audit.guesses],
+        "records": exchange.records,
+        "runs": exchange.runs,
+    }
+    return stated, [epsilon, mu | {"stated": [audit.mu_lower_bound.hex(), None]}]
+
+
+def _played(
+    question: tuple[Any, ...], wanted: dict[str, list[float]]
+) -> tuple[dict[str, Any], list[dict[str, Any]], Callable[[float], float]]:
+    """The likelihood ratio of independent coordinates: a composition of theirs. Each is a count of n records, a certain one of which is the target."""
+    from mipsim.attacks import LikelihoodRatio
+    from mipsim.distributions import Bernoulli
+    from mipsim.games import FixedTarget
+    from mipsim.mechanisms import EmpiricalMean
+
+    game, attack = question if len(question) == 2 else (question, None)
+    if not (
+        isinstance(game, FixedTarget)
+        and isinstance(attack, LikelihoodRatio)
+        and type(game.mechanism) is EmpiricalMean
+        and isinstance(game.data, Bernoulli)
+    ):
+        raise ValueError(
+            "question is a pair; certificates exist of (game, LikelihoodRatio) for the mean of Bernoulli data"
+        )
+    n, target = game.n, np.asarray(game.target)
+    coins = [Fraction(float(p)) for p in np.broadcast_to(game.data.p, target.shape)]
+    parts = []
+    for p, z in zip(coins, target, strict=True):
+        coin = [_written(1 - p), _written(p)]
+        shifted = ["0/1", "1/1"] if z else ["1/1"]
+        parts.append({"in": [[coin, n - 1], [shifted, 1]], "out": [[coin, n]], "copies": 1})
+    numbers = bounds_of(game.exact(attack), wanted)
+    claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
+
+    def reach(least: float) -> float:
+        counts = np.arange(n + 1)
+        ratios = [
+            np.where(z, counts / (n * float(p)), (n - counts) / (n * (1.0 - float(p))))
+            for p, z in zip(coins, target, strict=True)
+        ]
+        masses = [binom.pmf(counts, n, float(p)) for p in coins]
+
+        def bound(theta: float) -> float:
+            moments = (
+                float(np.log(np.sum(m * r ** (theta + 1.0)))) for m, r in zip(masses, ratios, strict=True)
+            )
+            return (math.fsum(moments) - math.log(least)) / theta
+
+        return 1.0 + min(map(bound, np.geomspace(0.1, 100.0, 40)))
+
+    return {"kind": "composition", "parts": parts, "neighbours": "remove"}, claims, reach
 
 
 def _claim(name: str, ends: Bounds) -> dict[str, Any] | None:
@@ -165,32 +266,38 @@ def _written(value: float | Fraction) -> str:
     return "{}/{}".format(*Fraction(value).as_integer_ratio())
 
 
-def _prove(certificate: dict[str, Any], curve: AbstractTradeOff, width: float) -> None:
+def _prove(certificate: dict[str, Any], width: float, reach: Callable[[float], float]) -> None:
     """Have the checker compute the ends, on finer and finer grids; and compare them with what is stated."""
     from mipsim import check
 
-    copies = sum(part["copies"] for part in certificate["question"]["parts"])
-    claims = certificate["claims"]
-    needs_grid = copies > 1
-    step, fits = math.sqrt(width / copies) / 2.0, True
+    claims, parts = certificate["claims"], certificate["question"].get("parts", ())
+    copies = sum(part["copies"] for part in parts)
+    step, fits = math.sqrt(width / max(copies, 1)) / 2.0, copies > 1
     while True:
-        if needs_grid:
-            certificate["grid"], fits = _grid(certificate, curve, copies, step, width)
+        if copies > 1:
+            certificate["grid"], fits = _grid(certificate, copies, step, width, reach)
         ends = check.computed(certificate)
         wide = max(
             (float((high - low) / high) for low, high in ends if high.is_finite() and high > _LEAST),
             default=0.0,
         )
-        if not needs_grid or wide <= width or not fits:
+        if wide <= width or not fits:
             break
         step /= min(max(2.0, math.sqrt(1.5 * wide / width)), 8.0)
     for claim, (low, high) in zip(claims, ends, strict=True):
-        claim["low"] = _outward(check.exactly(low), -1)
-        claim["high"] = _outward(check.exactly(high), 1) if high.is_finite() else None
+        claim["low"] = _outward(_exactly(low), -1)
+        if high.is_finite() and certificate["question"]["kind"] == "composition":
+            claim["high"] = _outward(_exactly(high), 1)
     if not all(map(check.proves, ends, claims)):
         raise ArithmeticError(
             "the checker and mipsim contradict each other; please report this question as a bug"
         )
+
+
+def _exactly(end: Any) -> Fraction:
+    """A number of Arb without a radius."""
+    mantissa, exponent = map(int, end.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def _outward(end: Fraction, sign: int) -> str:
@@ -198,29 +305,14 @@ def _outward(end: Fraction, sign: int) -> str:
 
 
 def _grid(
-    certificate: dict[str, Any], curve: AbstractTradeOff, copies: int, step: float, width: float
+    certificate: dict[str, Any], copies: int, step: float, width: float, reach: Callable[[float], float]
 ) -> tuple[dict[str, Any], bool]:
     """A grid for a composition, and whether a finer grid fits."""
-    least = (
-        width
-        * 1e-3
-        * min(
-            value
-            for claim in certificate["claims"]
-            for value in (float.fromhex(claim["at"]), *(map(float.fromhex, claim.get("stated", ()))))
-            if 0.0 < value < 1.0
-        )
-    )
-    ways = [way for way in (curve, curve.inverse()) if way is not None]
-    reach = 1.0 + max(float(way.epsilon_bounds(max(least, 1e-300))[1]) for way in ways)
+    claims = certificate["claims"]
+    values = [float.fromhex(end) for claim in claims for end in (claim["at"], *claim.get("stated", ()))]
+    least = width * 1e-3 * min(max(value, _LEAST) for value in values if 0.0 < value < 1.0)
     grids = 1 + int(math.log2(copies)) // 2
-    window = math.ceil(reach / (step * 2 ** (grids - 1)))
+    window = math.ceil(reach(least) / (step * 2 ** (grids - 1)))
     tail = 2.0 ** math.floor(math.log2(least / copies) - 3.0)
-    places = window << (grids - 1)
-    return {
-        "step": step.hex(),
-        "window": [-window, window],
-        "parts": 2,
-        "grids": grids,
-        "tail": tail.hex(),
-    }, 4 * places <= _MOST_PLACES
+    grid = {"step": step.hex(), "window": [-window, window], "parts": 2, "grids": grids, "tail": tail.hex()}
+    return grid, 4 * (window << (grids - 1)) <= _MOST_PLACES

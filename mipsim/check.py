@@ -24,7 +24,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from heapq import heapify, heappop, heappush
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -45,12 +45,6 @@ def demand(holds: Any, says: str) -> None:
     """Raise `Undecided` unless a condition is proven."""
     if not holds:
         raise Undecided(says)
-
-
-def exactly(value: arb) -> Fraction:
-    """A number without a radius."""
-    mantissa, exponent = map(int, value.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def ball(value: Fraction | int) -> arb:
@@ -85,7 +79,7 @@ def turn(holds: Callable[[arb], Any], low: arb, high: arb | None) -> Ends:
 class Smooth:
     """Mixtures of shifts of a noise of scale 1; no shift of "out" is above any of "in", so that the ratio in / out rises with the outcome."""
 
-    def __init__(self, noise: Any, *sides: list[tuple[Fraction, Fraction]]) -> None:
+    def __init__(self, noise: Any, *sides: Any) -> None:
         demand(noise in ("gaussian", "laplace"), "noise must be gaussian or laplace")
         for side in sides:
             fair = (
@@ -97,7 +91,6 @@ class Smooth:
         shifts = sorted({*inside, *out})
         self.shifts = [ball(shift) for shift in shifts]
         self.weights = [[ball(side.get(shift, 0)) for shift in shifts] for side in (inside, out)]
-        self.simple = len(shifts) == 2 and len(out) == 1
         if self.gaussian:  # the ratios that no outcome is below, and above
             self.low = ball(inside.get(shifts[0], 0))
             self.high = 1 / ball(out[shifts[-1]]) if shifts[-1] in out else FAR
@@ -127,20 +120,20 @@ class Smooth:
         """A ball around the outcome of ratio x; None where all are above it, or all below."""
         if x <= self.low or x >= self.high:
             return None
-        if self.simple:
-            (base, shift), weight = self.shifts, self.weights[0][1]
-            log = ((x - (1 - weight)) / weight).log()
-            y = log / (shift - base) + (base + shift) / 2 if self.gaussian else (log + base + shift) / 2
+        if len(self.shifts) == 2:
+            (u, v), (a, b) = self.weights, self.shifts
+            log = ((v[0] * x - u[0]) / (u[1] - v[1] * x)).log()
+            y = log / (b - a) + (a + b) / 2 if self.gaussian else (log + a + b) / 2
             demand(y.is_finite(), "a place of the grid meets an end of the losses; take another step")
             return y
-        y, log, width = near, x.log(), arb(2) ** (-ctx.prec // 2)
+        y, log, width, slope = near, x.log(), arb(2) ** (-ctx.prec // 2), arb(1)
         for _ in range(200):  # secants
             slope = (self.ratio(y + width) / self.ratio(y - width)).log() / (2 * width)
             move = (self.ratio(y).log() - log) / slope if slope > 0 else arb(-1 if log > 0 else 1)
             y = (y - move.max(arb(-1)).min(arb(1))).mid()
             if abs(move) < width:
                 break
-        near = (arb(2) ** (20 - ctx.prec) * (1 + abs(y))).mid()
+        near = (arb(2) ** (20 - ctx.prec) * (1 + abs(y)) / slope.min(arb(1))).mid()
         demand(self.ratio(y - near) < x < self.ratio(y + near), "an outcome of a given ratio was not found")
         return y + arb(0, near)
 
@@ -251,7 +244,9 @@ class Frame:
         self, step: Fraction, window: Sequence[int], parts: int, tail: Fraction, above: bool
     ) -> None:
         self.low, self.high = window
-        fits = 0 < step <= 1 and self.low < 0 < self.high and self.high - self.low <= PLACES and tail > 0
+        fits = (
+            2**-20 <= step <= 1 and self.low < 0 < self.high and self.high - self.low <= PLACES and tail > 0
+        )
         demand(
             fits and max(self.high, -self.low) * step < 700,
             "the step, the window or the tail is out of range",
@@ -488,17 +483,19 @@ def of_curves(ways: list[tuple[Any, Any]], quantity: str, at: Fraction) -> Ends:
                 "quantity must be known, and epsilon in [0, 700)",
             )
             x = ball(at).exp()
-            results.append((below.curve(x), above.curve(x)))
+            results.append((below.curve(x), above.curve(x).min(arb(1))))
     low, high = zip(*results, strict=True)
     return reduce(arb.max, low), reduce(arb.max, high)
 
 
-def limit(count: int, games: int, risk: arb) -> Ends:
+@cache
+def limit(count: int, games: int, risk: Fraction) -> Ends:
     """The rate at which so many successes, or more, have the probability `risk`: a lower limit (Clopper and Pearson, 1934)."""
     if count == 0:
         return ZERO, ZERO
-    ways = [lambda p: tail(count, games, p) <= risk, lambda p: not tail(count, games, p) >= risk]
-    return turn(ways[0], ZERO, arb(1))[0], turn(ways[1], ZERO, arb(1))[1]
+    low, high = turn(lambda p: tail(count, games, p) <= ball(risk), ZERO, arb(1))
+    demand(tail(count, games, high) >= ball(risk), "a limit was lost to rounding; take more bits")
+    return low, high
 
 
 def tail(count: int, games: int, rate: arb) -> arb:
@@ -506,35 +503,18 @@ def tail(count: int, games: int, rate: arb) -> arb:
     return rate.beta_lower(count, games - count + 1, regularized=True) if count else arb(1)
 
 
-def of_tail(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
-    """The probability of at least so many: of independent draws with a chance, or of draws without replacement from a population."""
-    _, count, draws = record(question, "kind", "count", "draws", more=("chance", "population"))
-    demand(quantity == "at_least" and at == 0 and len(question) == 4, "the quantity must be at_least, at 0")
-    n = whole(draws, 1, 10**12)
-    k = whole(count, 0, n)
-    if "chance" in question:
-        demand(0 < exact(question["chance"]) < 1, "a chance must lie between 0 and 1")
-        value = tail(k, n, ball(exact(question["chance"])))
-    else:
-        size, marked = (whole(part, 0, 10**5) for part in several(question["population"], 2))
-        demand(marked <= size and n <= size, "more are marked, or taken, than there are")
-        ways = sum(math.comb(marked, j) * math.comb(size - marked, n - j) for j in range(k, n + 1))
-        value = ball(Fraction(ways, math.comb(size, n)))
-    return value, value
-
-
 def of_counts(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
     """What counts of games above thresholds, which were fixed before the scores, show with a failure probability; all limits hold together."""
     _, risk, thresholds = record(question, "kind", "risk", "thresholds")
     demand(0 < exact(risk) < 1 and 0 <= at <= 1, "risk and rates must lie between 0 and 1")
-    share, results = ball(exact(risk) / (2 * len(several(thresholds)))), [(ZERO, ZERO)]
+    share, results = exact(risk) / (2 * len(several(thresholds))), [(ZERO, ZERO)]
     for threshold in thresholds:
         (n, k), (m, hits) = (
-            map(lambda x: whole(x, 0, 10**12), several(pair, 2)) for pair in record(threshold, "out", "in")
+            (whole(x, 0, 10**12) for x in several(pair, 2)) for pair in record(threshold, "out", "in")
         )
         demand(k <= n and hits <= m and n and m, "a count is above the number of games")
-        ends = zip(limit(hits, m, share), limit(n - k, n, share), strict=True)
-        results.append(tuple(shown(tpr, tnr, quantity, ball(at)) for tpr, tnr in ends))
+        tpr, tnr = limit(hits, m, share), limit(n - k, n, share)
+        results.append((shown(tpr[0], tnr[0], quantity, ball(at)), shown(tpr[1], tnr[1], quantity, ball(at))))
     low, high = zip(*results, strict=True)
     return reduce(arb.max, low), reduce(arb.max, high)
 
@@ -589,8 +569,9 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
             lines = [((2 * epsilon).exp(), 1 - product), (arb(1), 1 - product * (1 - (epsilon / 2).tanh()))]
         return reduce(arb.max, [v for x, d in lines for v in (1 - d - x * (1 - tpr), (tpr - d) / x)], ZERO)
 
-    def spare(tried: int, right: int, value: arb) -> arb:
+    def spare(pair: Sequence[int], value: arb) -> arb:
         """Above 0 if the guarantee is refuted."""
+        tried, right = pair
         r, h = share * right / canaries, share * (tried - right) / canaries
         for i in range(right - 1, -1, -1):
             least = fpr(r, value)
@@ -601,8 +582,8 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
                 break
         return r + h - ball(Fraction(tried, canaries))
 
-    low = turn(lambda v: any(spare(*pair, v) > 0 for pair in plan), ZERO, None)[0]
-    return low, turn(lambda v: not all(spare(*pair, v) <= 0 for pair in plan), ZERO, None)[1]
+    low = turn(lambda v: any(spare(pair, v) > 0 for pair in plan), ZERO, None)[0]
+    return low, turn(lambda v: not all(spare(pair, v) <= 0 for pair in plan), ZERO, None)[1]
 
 
 def computed(certificate: Any) -> list[Ends]:
@@ -614,30 +595,21 @@ def computed(certificate: Any) -> list[Ends]:
     version, question, bits, claims = record(
         certificate, "certificate", "question", "bits", "claims", more=("grid", "about")
     )
-    demand(
-        version == "mipsim 1" and isinstance(question, dict),
-        "this is no certificate of a kind that this program knows",
-    )
+    demand(version == "mipsim 1" and isinstance(question, dict), "this program knows no such certificate")
     ctx.prec, kind = whole(bits, 64, 8192), question.get("kind")
+    ways: Any = question
+    number: Any = {"counts": of_counts, "guesses": of_guesses}.get(str(kind), of_curves)
     if kind == "composition":
-        ways = composition(*record(question, "kind", "parts", "neighbours")[1:], certificate.get("grid"))
-    elif kind == "score":
-        test = Finite(worlds(*record(question, "kind", "in", "out")[1:]), ordered=True)
-        ways = [(test, test)]
-    else:
-        ways = question
-    kinds = {
-        "composition": of_curves,
-        "score": of_curves,
-        "tail": of_tail,
-        "counts": of_counts,
-        "guesses": of_guesses,
-    }
-    demand(isinstance(kind, str) and kind in kinds, "the kind of the question is not known")
+        _, parts, neighbours = record(question, "kind", "parts", "neighbours")
+        ways = composition(parts, neighbours, certificate.get("grid"))
+    elif number is of_curves:
+        _, inside, out = record(question, "kind", "in", "out")
+        demand(kind == "score", "the kind of the question is not known")
+        ways = [(Finite(worlds(inside, out), ordered=True),) * 2]
     results = []
     for claim in several(claims):
         quantity, at, _, _ = record(claim, "quantity", "at", "low", "high", more=("stated",))
-        low, high = kinds[kind](ways, str(quantity), exact(at))
+        low, high = number(ways, str(quantity), exact(at))
         demand(low.is_finite() and not high.is_nan(), "an end was lost to rounding; take more bits")
         results.append((low.lower(), high.upper()))
     return results
@@ -660,10 +632,8 @@ def main(arguments: list[str] | None = None) -> int:
             certificate = json.load(file)
         for (low, high), claim in zip(computed(certificate), certificate["claims"], strict=True):
             accepted &= (holds := proves((low, high), claim))
-            ends = f"[{float(low):.12g}, {float(high):.12g}]"
-            print(
-                f"{'proven' if holds else 'NOT PROVEN'}: {claim['quantity']} at {float(exact(claim['at'])):g} is in {ends}"
-            )
+            name, ends = f"{claim['quantity']} at {float(exact(claim['at'])):g}", [float(low), float(high)]
+            print(f"{'proven' if holds else 'NOT PROVEN'}: {name} is in [{ends[0]:.12g}, {ends[1]:.12g}]")
     except (Undecided, OSError, ValueError, RecursionError, ArithmeticError) as wrong:
         print(f"UNDECIDED: {wrong}")
         return 2

@@ -1,26 +1,42 @@
-"""Certificates: the checker accepts what is proven, and nothing that lies beyond it."""
+"""Certificates: the checker accepts what is proven, nothing that lies beyond it, and nothing malformed."""
 
+import copy
 import json
+import math
+from typing import Any
 
+import numpy as np
 import pytest
 from flint import ctx
 
 import mipsim as mi
 from mipsim import check
+from mipsim.referee.command import main
 
+RNG = np.random.default_rng(0)
+MEMBER = np.repeat([0, 1], 200)
+COINS = RNG.random(200) < 0.5
+DATA = mi.Bernoulli([0.3, 0.45, 0.6])
+GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=6, target=[1.0, 0.0, 1.0])
 QUESTIONS = {
     "a Gaussian shift": lambda: mi.GaussianTradeOff(1.3),
     "a Laplace shift": lambda: mi.LaplaceTradeOff(0.7),
     "a promise": lambda: mi.ApproxDPTradeOff(0.5, 0.01),
     "a sampled step": lambda: mi.dpsgd(1.1, 0.1),
-    "steps": lambda: mi.dpsgd(1.0, 0.05, 20, neighbours="add"),
+    "steps": lambda: mi.dpsgd(1.0, 0.3, 12, neighbours="add"),
     "Laplace steps": lambda: mi.compose(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.3), copies=5),
     "unlike steps": lambda: mi.compose(
-        mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.2), mi.LaplaceTradeOff(0.5), copies=[4, 3]
+        mi.dpsgd(1.0, 0.2, neighbours="remove"), mi.LaplaceTradeOff(0.5), copies=[4, 3]
     ),
     "a group": lambda: mi.dpsgd(2.0, 0.1, 6, neighbours="remove", group=2),
     "an account": lambda: mi.account(1.0, 0.1, 10, epsilon=0.5, fpr=0.01),
+    "a likelihood ratio": lambda: (GAME, mi.LikelihoodRatio(GAME.mechanism, DATA, 6)),
+    "independent scores": lambda: mi.audit(
+        RNG.normal(size=400) + MEMBER, MEMBER, design="independent", runs=400
+    ),
+    "a single run": lambda: mi.audit(RNG.normal(size=200) + 4.0 * COINS, COINS, design="one-run"),
 }
+"""Kind of question -> an example, of which a certificate exists."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,12 +54,206 @@ def narrower(claim):
             yield claim | {"low": (2.0 * value).hex(), "high": (3.0 * value).hex()}
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_what_is_proven_is_accepted_and_nothing_beyond(question, tmp_path, capsys):
-    path = mi.certify(QUESTIONS[question](), tmp_path / "certificate.json", width=0.02)
-    certificate = json.loads(path.read_text())
-    assert check.main([str(path)]) == 0
-    assert capsys.readouterr().out.endswith("ACCEPTED\n")
+def perturbed(certificate):
+    """How many perturbed claims there are, and which of them the checker accepts; those of the certificate must be accepted."""
+    results = []
     for ends, claim in zip(check.computed(certificate), certificate["claims"], strict=True):
         assert check.proves(ends, claim)
-        assert not any(check.proves(ends, changed) for changed in narrower(claim))
+        results += [check.proves(ends, changed) for changed in narrower(claim)]
+    return len(results), sum(results)
+
+
+def certified(question, path, width=0.02):
+    return json.loads(mi.certify(question, path, width=width).read_text())
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_is_proven_is_accepted_and_nothing_beyond(question, tmp_path, capsys):
+    certificate = certified(QUESTIONS[question](), tmp_path / "certificate.json")
+    assert check.main([str(tmp_path / "certificate.json")]) == 0
+    assert capsys.readouterr().out.endswith("ACCEPTED\n")
+    tried, accepted = perturbed(certificate)
+    assert tried >= 4
+    assert accepted == 0
+
+
+def random_question(rng):
+    """A curve of a kind that has certificates."""
+    noise, rate, copies = rng.uniform(0.5, 3.0), rng.uniform(0.01, 0.9), int(rng.integers(1, 9))
+    way = str(rng.choice(["add", "remove", "add_or_remove"]))
+    kinds = [
+        lambda: mi.GaussianTradeOff(1.0 / noise),
+        lambda: mi.LaplaceTradeOff(1.0 / noise),
+        lambda: mi.ApproxDPTradeOff(1.0 / noise, 0.1 * rate),
+        lambda: mi.dpsgd(noise, rate, neighbours=way),
+        lambda: mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0 / noise), rate).inverse(),
+        lambda: mi.dpsgd(noise, rate, copies, neighbours=way),
+        lambda: mi.compose(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0 / noise), rate), copies=copies),
+    ]
+    return kinds[int(rng.choice(len(kinds), p=[0.25, 0.25, 0.15, 0.15, 0.16, 0.02, 0.02]))]()
+
+
+def no_perturbed_claim_is_accepted(count, folder):
+    tried = accepted = 0
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        at = {
+            "delta": 10.0 ** rng.uniform(-6.0, -1.0),
+            "epsilon": rng.uniform(0.0, 1.5),
+            "fpr": rng.uniform(0.01, 0.9),
+        }
+        path = mi.certify(random_question(rng), folder / "certificate.json", width=0.1, **at)
+        some, wrong = perturbed(json.loads(path.read_text()))
+        tried, accepted = tried + some, accepted + wrong
+    assert tried > count
+    assert accepted == 0
+
+
+@pytest.mark.evidence
+def test_no_perturbed_claim_of_random_questions_is_accepted(tmp_path):
+    no_perturbed_claim_is_accepted(300, tmp_path)
+
+
+@pytest.mark.slow
+def test_no_perturbed_claim_of_many_random_questions_is_accepted(tmp_path):
+    no_perturbed_claim_is_accepted(10_000, tmp_path)
+
+
+def test_laws_of_scores_are_products_of_polynomials():
+    """Of 3 coins against 2 coins and a sure head, with P(3 heads) = 1/8 and 1/4."""
+    coin = ["1/2", "1/2"]
+    score = {"kind": "score", "in": [[coin, 2], [["0/1", "1/1"], 1]], "out": [[coin, 3]]}
+    claims = [
+        {"quantity": "tpr", "at": "1/8", "low": "1/4", "high": "1/4"},
+        {"quantity": "advantage", "at": 0, "low": "1/4", "high": "1/4"},
+        {"quantity": "tpr", "at": "1/2", "low": "3/4", "high": "3/4"},
+    ]
+    certificate = {"certificate": "mipsim 1", "question": score, "bits": 128, "claims": claims}
+    assert [
+        check.proves(ends, claim) for ends, claim in zip(check.computed(certificate), claims, strict=True)
+    ] == [True] * 3
+    claims[2] |= {"high": "7499/10000"}
+    assert not check.proves(check.computed(certificate)[2], claims[2])
+
+
+STEPS = {
+    "certificate": "mipsim 1",
+    "question": {
+        "kind": "composition",
+        "parts": [{"noise": "gaussian", "in": [[0, "1/2"], [1, "1/2"]], "out": [[0, 1]], "copies": 4}],
+        "neighbours": "remove",
+    },
+    "bits": 128,
+    "grid": {"step": "1/32", "window": [-200, 200], "parts": 2, "grids": 1, "tail": "1/1000000000"},
+    "claims": [{"quantity": "delta", "at": 1, "low": 0, "high": 1}],
+}
+WRONG = {  # where -> what is put there
+    "grid.step": (0, "-1/32", "1/1000000000", 10**6, "nan", 0.03, None),
+    "grid.window": ([200, -200], [0, 0], [-(10**9), 10**9], [-200], "all"),
+    "grid.parts": (0, 17, 1.5, True),
+    "grid.grids": (0, 99, -1),
+    "grid.tail": (0, "-1/2", "inf"),
+    "grid": (None, [], {"step": 1}),
+    "bits": (1, 10**9, -128, "128"),
+    "certificate": ("mipsim 2", 1, None),
+    "claims": ([], {}, [{}], None, [{"quantity": "delta", "at": 1, "low": 0}]),
+    "claims.0.quantity": ("sigma", None, ["delta"], "at_least"),
+    "claims.0.at": ("nan", "inf", -1, 1e400, "1/0", "0x", True, 10**6),
+    "claims.0.low": ("nan", None, "1/0", 0.0),
+    "claims.0.high": ("nan", "-1/0", [], 1.0),
+    "claims.0.stated": ([], [0], ["nan", 1], 5),
+    "question": (None, [], "composition"),
+    "question.kind": ("guesses", "score", "counts", "tail", [], None),
+    "question.neighbours": ("both", None, ["add"]),
+    "question.parts": ([], None, [{}], [5]),
+    "question.parts.0.copies": (0, -4, 10**12, 1.5, "4"),
+    "question.parts.0.noise": ("cauchy", None),
+    "question.parts.0.in": (
+        [],
+        [[0, "1/2"]],
+        [[0, "-1/2"], [1, "3/2"]],
+        [[0, "nan"], [1, 1]],
+        [[0]],
+        [[-1, 1]],
+        [[0, "1/2"], [0, "1/2"]],
+    ),
+    "question.parts.0.out": ([[2, 1]], [[0, 0], [1, 1]], "none"),
+    "question.parts.0": (
+        {"dp": [1, 2], "copies": 1},
+        {"dp": [-1, 0], "copies": 1},
+        {"in": [[["1/2", "1/3"], 1]], "out": [[[1], 1]], "copies": 1},
+    ),
+}
+
+
+def with_wrong(place, value):
+    changed: Any = copy.deepcopy(STEPS)
+    *path, last = (int(key) if key.isdigit() else key for key in place.split("."))
+    inner = changed
+    for key in path:
+        inner = inner[key]
+    inner[last] = value
+    return changed
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_malformed_certificates_are_never_accepted(place, tmp_path, capsys):
+    for value in WRONG[place]:
+        path = tmp_path / "certificate.json"
+        path.write_text(json.dumps(with_wrong(place, value)))
+        assert check.main([str(path)]) == 2, value
+        assert capsys.readouterr().out.count("\n") == 1, value
+
+
+def test_files_that_hold_no_certificate_are_never_accepted(tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    assert check.main([str(path)]) == check.main([]) == 2
+    for text in ("", "{", "[" * 10_000, "null", "NaN", '{"certificate": "mipsim 1"}', json.dumps(STEPS)[:-5]):
+        path.write_text(text)
+        assert check.main([str(path)]) == 2, text
+    path.write_text(json.dumps(STEPS))
+    assert check.main([str(path)]) == 0
+    capsys.readouterr()
+
+
+def test_a_stated_number_that_is_wrong_is_rejected(tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(with_wrong("claims.0.stated", ["99/100", 1])))
+    assert check.main([str(path)]) == 1
+    assert capsys.readouterr().out.endswith("REJECTED\n")
+
+
+def test_commands_write_and_check_certificates(tmp_path, capsys):
+    path = str(tmp_path / "certificate.json")
+    assert main(["account", "--noise-multiplier", "2", "--steps", "16", "--certificate", path]) == 0
+    assert main(["check", path]) == 0
+    scores = tmp_path / "scores.csv"
+    scores.write_text("score,member\n" + "\n".join(f"{RNG.normal() + inside},{inside}" for inside in MEMBER))
+    assert (
+        main(["audit", str(scores), "--design", "independent", "--runs", "400", "--certificate", path]) == 0
+    )
+    assert main(["check", path]) == 0
+    assert capsys.readouterr().out.count("ACCEPTED") == 2
+
+
+@pytest.mark.parametrize(
+    "question", [mi.FoldedLaplaceTradeOff(1.0), (GAME, GAME), (GAME,), mi.PiecewiseLinearTradeOff]
+)
+def test_a_question_without_certificate_is_refused_in_a_sentence(question, tmp_path):
+    with pytest.raises(ValueError, match=r"^question "):
+        mi.certify(question, tmp_path / "certificate.json")
+
+
+def test_ends_hold_the_numbers_of_other_programs():
+    """Closed forms of a Gaussian and of a Laplace shift."""
+    normal, laplace = (
+        check.Smooth(
+            noise, [(check.Fraction(1), check.Fraction(1))], [(check.Fraction(0), check.Fraction(1))]
+        )
+        for noise in ("gaussian", "laplace")
+    )
+    x = check.arb(1.5)
+    assert math.isclose(
+        float(normal.curve(x)), float(mi.GaussianTradeOff(1.0).delta(math.log(1.5))), rel_tol=1e-12
+    )
+    assert math.isclose(float(laplace.curve(x)), 1.0 - math.exp((math.log(1.5) - 1.0) / 2.0), rel_tol=1e-12)

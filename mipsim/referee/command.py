@@ -213,6 +213,11 @@ def _each(
     return DONE if all(item.worst is not None for item in results) else FAILED
 
 
+def _certified(of: str) -> Callable[[Any], Any]:
+    words = f"write a certificate {of}, for mipsim check"
+    return click.option("--certificate", type=PLACE, metavar="FILE", help=words)
+
+
 @mipsim.command(
     epilog=examples(
         "mipsim audit scores.csv --design independent --runs 2000 --claim epsilon=2,delta=1e-5",
@@ -294,7 +299,8 @@ def _each(
     help="of the cells of a text: a single character, or comma, tab, semicolon, bar, space",
 )
 @click.option("--json", "as_json", is_flag=True, help="print the result as JSON, as results.json holds it")
-def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
+@_certified("of the lower bounds that counts alone prove")
+def audit(scores: str, out: str | None, as_json: bool, certificate: str | None, **how: Any) -> None:
     """Compute lower bounds on the leakage that attack scores demonstrate.
 
     With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
@@ -322,6 +328,10 @@ def audit(scores: str, out: str | None, as_json: bool, **how: Any) -> None:
         say(json.dumps(plain(result.to_dict()), indent=1, allow_nan=False))
     else:
         say(str(result))
+    if certificate is not None:
+        from mipsim._certify import certify
+
+        certify(result, certificate)
     if out is not None:
         from mipsim.referee.reporting.audit_page import report_audit
 
@@ -496,9 +506,7 @@ def _sampled(name: str, what: str) -> Callable[..., Any]:
     help="judge this claim: CONFIRMED, REFUTED or INCONCLUSIVE",
 )
 @click.option("--json", "as_json", is_flag=True, help="print JSON instead of a table")
-@click.option(
-    "--certificate", type=PLACE, metavar="FILE", help="write a certificate of the numbers, for mipsim check"
-)
+@_certified("of the numbers")
 def account(
     config: str | None,
     sampling: str | None,
@@ -544,7 +552,7 @@ def account(
     if certificate is not None:
         from mipsim._certify import certify
 
-        certify(result, certificate)
+        certify(result, certificate)  # pyright: ignore[reportArgumentType]  # no comparison: see above
     return DONE if getattr(result, "verdict", "") in ("", "CONFIRMED") else FAILED
 
 
