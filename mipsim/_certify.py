@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import binom
 
 from mipsim._extras import optional
 from mipsim._files import replace_file
@@ -167,6 +166,8 @@ def _played(
     question: tuple[Any, ...], wanted: dict[str, list[float]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], Callable[[float], float]]:
     """The likelihood ratio of independent coordinates: a composition of theirs. Each is a count of n records, a certain one of which is the target."""
+    from scipy.stats import binom
+
     from mipsim.attacks import LikelihoodRatio
     from mipsim.distributions import Bernoulli
     from mipsim.games import FixedTarget
