@@ -130,10 +130,10 @@ STATEMENTS = (
     ),
     Statement(
         name="azize-eq-12-14",
-        formula=r"\Phi^{-1}(1 - \alpha) + \Phi^{-1}(1 - \beta) \sim \sqrt{d / n}",
+        formula=r"\Phi^{-1}(1 - \alpha) + \Phi^{-1}(1 - \beta) \approx \sqrt{d / n}",
         uses=("azize-eq-11",),
         says="Bernoulli, random target, mu_j in [a, 1 - a]: the ratio tends to N(-+tau/2, tau), so that "
-        "Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n).",
+        "Phi^-1(1 - alpha) + Phi^-1(1 - beta) is about sqrt(d/n). (Judged with at most two values of mu_j, half of the coordinates each.)",
         source="Azize & Basu, equations 12 to 14",
         kind=rf.Limit("n", sizes=random_sizes),
         domain={
@@ -153,7 +153,7 @@ STATEMENTS = (
         quote=rf.Quote(
             "As d and n tend to infinity such that d/n = tau, Sankararaman et al. (2009) shows that the LR score converges in "
             "distribution to N(-tau/2, tau) under H_0 and converges to N(tau/2, tau) under H_1. [...] Specifically, the main result "
-            "(Section T2.1 in (Sankararaman et al., 2009)) is that Phi^-1(1 - alpha) + Phi^-1(1 - beta) ~ sqrt(d/n) where alpha is "
+            "(Section T2.1 in (Sankararaman et al., 2009)) is that Phi^-1(1 - alpha) + Phi^-1(1 - beta) ≈ sqrt(d/n) where alpha is "
             "the optimal Type I error, beta is the optimal Type II error and Phi represents the Cumulative Distribution Function "
             "(CDF) of the standard normal distribution, i.e. Phi(alpha) = int_{-inf}^alpha e^(-t^2/2) dt/sqrt(2 pi) for alpha in R.",
             "equations 12 to 14, appendix B.4",

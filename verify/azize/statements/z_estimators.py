@@ -166,17 +166,17 @@ PRINTED = Statement(
     uses=("azize-eq-5",),
     says="For a Z-estimator with influence function I = V^-1 psi the score (I(x*) - theta0)' V^-1 (thetahat - theta0) - "
     "(1/2n)||I(x*) - theta0||^2_{V^-1} is the covariance attack: asymptotically the likelihood ratio, whose curve is g_sqrt(m), m = (1/n) I' Sigma^-1 I.",
-    fails=r"For the mean, the first example, the printed score weighs $X^*$ where equation 5 weighs $C_\sigma^{-1} (X^* - \mu)$: the influence function is centred already, and its covariance is $V^{-1} E[\psi \psi^T] V^{-T}$, not $V$. Even with that, a released median may be the target's own number, which no score that is linear in the estimate sees. Where $\theta_0 = 0$ and all coordinates have the same variance, as for the mean of centred records, the printed score orders outputs as the corrected does. " + MEANT,
-    instead="the inverse of its covariance",
+    fails=r"For the mean, the first example, the printed score weighs $X^*$ where equation 5 weighs $C_\sigma^{-1} (X^* - \mu)$: the influence function is centred already, and its covariance is $V^{-1} E[\psi \psi^T] V^{-T}$, not $V$. Even with that, and in a case of the conditions that the paper leaves to future work, a released median may be the target's own number, which no score that is linear in the estimate sees. Where $\theta_0 = 0$ and all coordinates have the same variance, as for the mean of centred records, the printed score orders outputs as the corrected does. " + MEANT,
+    instead=r"$I = -V^{-1} \psi$ as it is, weighed by the inverse of its covariance",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=sizes, along="odd n, n = 100 * 2^k of a wide regression", floor=LEAST_RATE, ceiling=least_power, rate=rate),
     domain={"reading": rf.Choice(*READINGS), "problem": rf.Choice(*PROBLEMS, RANDOM, TYPICAL, GROWING, meaning=MEANING)} | DOMAIN,
     claimed=claimed,
     truth=truth,
     points=[
-        # The mean and the median are the paper's own examples.
+        # The mean and the median are the paper's own examples, with data chosen here; to them the reading of V is of no matter.
         *(
-            rf.Point({"reading": reading, "problem": name} | _REST, setting="lead" if name == LEAD else "paper" if name.startswith(("mean", "median")) else "")
+            rf.Point({"reading": reading, "problem": name} | _REST, setting="lead" if name == LEAD else "paper" if name.startswith(("mean", "median")) and name != TYPICAL and reading == list(READINGS)[0] else "")
             for name in (*PROBLEMS, TYPICAL, GROWING)
             for reading in list(READINGS)[: 1 if name in (TYPICAL, GROWING) else 2]
         ),
@@ -243,7 +243,7 @@ LOGISTIC = Statement(
     name="azize-z-estimators-logistic", formula=r"(I(x^*) - \theta_0)^T V^{-1} (\hat\theta - \theta_0) - \frac{1}{2 n} \lVert I(x^*) - \theta_0 \rVert^2_{V^{-1}}, \quad I = V^{-1} \psi",
     says=PRINTED.says + " Logistic regression on x = +-1, at a billion rows, where the limit is reached to the tolerance.",
     fails="For logistic regression the influence function is centred already, and its covariance is $-V^{-1}$, so that the norm is that of $-V$ and not of $V^{-1}$: the printed attack is not the best. " + MEANT,
-    instead="the inverse of its covariance",
+    instead=r"$I = -V^{-1} \psi$ as it is, weighed by the inverse of its covariance",
     source=PRINTED.source,
     # The proven error falls too slowly for a sequence of sizes; the limit is by the derivation.
     kind=rf.Equality(floor=LEAST_RATE_LOGISTIC),

@@ -345,12 +345,16 @@ PERMUTE = replace(
     name="field-permute-and-flip",
     uses=(PERMUTE_BOUND.name,),
     formula=r"\delta(e) = 1 - e^{(e - \varepsilon) / 2}",
-    says="The privacy loss of permute-and-flip is that of the Laplace mechanism of scale $1/\\varepsilon$: that of the worst neighbours, as an accountant takes it.",
+    says="Of a single use of permute-and-flip the largest $\\delta(e)$ of neighbours is that of the Laplace mechanism of scale $1/\\varepsilon$, at every e from 0 to 0.95 $\\varepsilon$. "
+    "(Each e is reached by another pair of two candidates.)",
     kind=Equality(0.01, unit="delta"),
     domain={name: PERMUTE_BOUND.domain[name] for name in ("epsilon", "share")},
     truth=lambda epsilon, share: flipped_delta(epsilon, **worst_pair(share)),
     points=[{"epsilon": epsilon, "share": share} for epsilon, share in ((1.0, 0.0), (2.0, 0.5), (8.0, 0.95))],
     control=Control({"epsilon": 1.0, "share": 0.0}, shift=-0.05),
+    not_judged={
+        "Its privacy loss distribution is identical": "of several uses, for which it is an upper bound: no pair of neighbours has the whole distribution, as a release has finitely many values"
+    },
     derivation="",
 )
 

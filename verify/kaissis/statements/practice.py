@@ -207,7 +207,7 @@ RERO_LENGTHS = Statement(
 )
 
 LENGTHS = "the attacker knows how far each record shifts the output, not which way"
-SHIFTS = "the attacker knows the records and q, and so the shift of each"
+SHIFTS = "the attacker knows the prior's records and q, not which of them it is"
 
 
 RERO_GUARANTEE = Statement(
@@ -216,7 +216,7 @@ RERO_GUARANTEE = Statement(
     uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
-    fails="In the game of the paper, whose attacker has no access to the record, it holds, read as 1 - J(kappa) and for an attacker who knows at most how far each record shifts the output; the appendix, which gives the bound, was not at hand. Reconstruction robustness, as others define it, gives the attacker a prior over the records. Who so knows both records and q, as the game excludes, knows the two shifts, and need not test against an unknown side.",
+    fails="In the game of the paper, whose attacker has no access to the record, it holds, read as 1 - J(kappa) and for an attacker who knows at most how far each record shifts the output; the appendix, to which the sentence leaves the bound, was not at hand. The game withholds the record itself; of what the attacker knows about its distribution it says nothing, and the introduction allows auxiliary data from the same distribution. Reconstruction robustness, as others define it, has a prior over the records: who knows its two records, and q, knows the two shifts, and names the record by the side.",
     instead="where at most the lengths of the shifts are known",
     source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
