@@ -117,74 +117,35 @@ STATEMENT = rf.Statement(
 JUDGED = rf.judge(STATEMENT, at={"x": 0.5})
 AUDITED = mi.audit(SCORES, COINS, design="independent", runs=200)
 PLAYED_ONCE = mi.Histogram(np.array([0.0]), np.array([1, 2]), np.array([2, 1]))
-MOMENTS = [1.0, 0.0, 1.0, 0.0, 3.0]
 
 Calls = list[tuple[Callable[..., Any], dict[str, Any]]]
 OF_NUMBERS: Calls = [
-    (
-        mi.audit,
-        {
-            "scores": SCORES,
-            "member": COINS,
-            "design": "independent",
-            "runs": 200,
-            "delta": 1e-5,
-            "confidence": 0.9,
-        },
-    ),
+    (mi.audit, {"scores": SCORES, "member": COINS, "design": "independent", "runs": 200, "delta": 1e-5, "confidence": 0.9}),
     (mi.audit, {"scores": SCORES, "member": COINS, "design": "one-run", "inclusion_probability": 0.5}),
     (RunningAudit, {"claim": "mu=1", "thresholds": [0.0, 1.0], "confidence": 0.95}),
     (RunningAudit("mu=1", thresholds=[0.0]).update, {"scores": [0.1, 0.2], "member": [0, 1]}),
-    (
-        mi.EmpiricalTradeOff.from_scores,
-        {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64},
-    ),
+    (mi.EmpiricalTradeOff.from_scores, {"out_scores": SCORES[:9], "in_scores": SCORES[9:], "confidence": 0.9, "thresholds": 64}),
     (mi.EmpiricalTradeOff, {"thresholds": [0.0, 1.0], **COUNTS, "confidence": 0.9}),
-    (
-        mi.Histogram,
-        {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])},
-    ),
+    (mi.Histogram, {"edges": np.array([0.0, 1.0]), "out": np.array([1, 2, 3]), "inside": np.array([3, 2, 1])}),
     (PLAYED.band, {"alpha": [0.1, 0.2]}),
     (PLAYED.tpr_interval, {"fpr": [0.2, 0.6]}),
     (PLAYED.epsilon_lower_bound, {"delta": 1e-5}),
     (PLAYED.tpr_lower_bound, {"fpr": 0.1}),
     (bands.clopper_pearson, {"count": [1, 2], "games": 10, "failure_probability": 0.01}),
     (bands.duembgen_wellner, {"count": [2, 1], "games": 10, "failure_probability": 0.01}),
-    (
-        tradeoff.PrivacyLossDistribution,
-        {"losses": [1.0986, -1.0986], "out_masses": [0.25, 0.75], "in_masses": [0.75, 0.25], "out_only": 0.0},
-    ),
+    (tradeoff.PrivacyLossDistribution, {"losses": [1.0986, -1.0986], "out_masses": [0.25, 0.75], "in_masses": [0.75, 0.25], "out_only": 0.0}),
     (tradeoff.PiecewiseLinearTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
     (tradeoff.SampledTradeOff, {"alpha": [0.0, 0.5, 1.0], "beta": [1.0, 0.2, 0.0]}),
     (mi.ApproxDPTradeOff, {"epsilon": 1.0, "delta": 1e-6}),
     (mi.GaussianTradeOff, {"mu": 1.0}),
-    (
-        mi.GaussianMixtureTradeOff,
-        {
-            "sensitivities": [0.0, 1.0],
-            "probabilities": [0.5, 0.5],
-            "noise": 1.0,
-            "opposite": [0.0, 2.0],
-            "opposite_probabilities": [0.25, 0.75],
-        },
-    ),
+    (mi.GaussianMixtureTradeOff, {"sensitivities": [0.0, 1.0], "probabilities": [0.5, 0.5], "noise": 1.0, "opposite": [0.0, 2.0], "opposite_probabilities": [0.25, 0.75]}),
     (mi.LaplaceTradeOff, {"mu": 1.0}),
     *((getattr(CURVE, name), {"alpha": [0.1, 0.2]}) for name in ("beta", "beta_bounds")),
     *((getattr(CURVE, name), {"fpr": [0.1, 0.2]}) for name in ("tpr_at", "tpr_bounds")),
     (CURVE.epsilon, {"delta": [0.1, 0.2]}),
     (CURVE.delta, {"epsilon": [0.1, 0.2]}),
     (CURVE.bayes_risk, {"prior": [0.1, 0.2]}),
-    (
-        mi.account,
-        {
-            "noise_multiplier": 1.0,
-            "sampling_rate": 1.0,
-            "steps": 1,
-            "delta": [1e-5],
-            "epsilon": [1.0],
-            "fpr": [0.1],
-        },
-    ),
+    (mi.account, {"noise_multiplier": 1.0, "sampling_rate": 1.0, "steps": 1, "delta": [1e-5], "epsilon": [1.0], "fpr": [0.1]}),
     (mi.account, {"noise_multiplier": 1.0, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1}),
     (
         mi.certify,
@@ -198,34 +159,10 @@ OF_NUMBERS: Calls = [
         },
     ),
     (mi.dpsgd, {"noise_multiplier": 1.0, "sampling_rate": 0.5, "steps": 2, "group": 2}),
-    (
-        mi.find_noise_multiplier_for_epsilon_delta,
-        {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1},
-    ),
+    (mi.find_noise_multiplier_for_epsilon_delta, {"epsilon": 1.0, "delta": 1e-5, "sampling_rate": 1.0, "steps": 1}),
     (mi.matrix_mechanism, {"matrix": np.eye(2), "noise_multiplier": 1.0, "period": 1, "sampling_rate": 0.5}),
-    (
-        mi.fixed_samples,
-        {
-            "noise_multiplier": 1.0,
-            "sample_size": 2,
-            "data_size": 9,
-            "steps": 2,
-            "replacement": True,
-            "group": 2,
-            "neighbours": "add",
-        },
-    ),
-    (
-        mi.truncated_poisson,
-        {
-            "noise_multiplier": 1.0,
-            "sampling_rate": 0.1,
-            "largest": 3,
-            "data_size": 9,
-            "steps": 2,
-            "neighbours": "add",
-        },
-    ),
+    (mi.fixed_samples, {"noise_multiplier": 1.0, "sample_size": 2, "data_size": 9, "steps": 2, "replacement": True, "group": 2, "neighbours": "add"}),
+    (mi.truncated_poisson, {"noise_multiplier": 1.0, "sampling_rate": 0.1, "largest": 3, "data_size": 9, "steps": 2, "neighbours": "add"}),
     (mi.exponential_mechanism, {"epsilon": 1.0, "runs": 2}),
     (mi.permute_and_flip, {"epsilon": 1.0, "runs": 2}),
     (mi.discrete_gaussian, {"scale": 1.0, "sensitivity": 2}),
@@ -239,13 +176,10 @@ OF_NUMBERS: Calls = [
     (mi.FixedTarget, {"mechanism": mi.EmpiricalMean(), "data": LAW, "n": 5, "target": [1.0, 2.0]}),
     (mi.ScalarProduct, {"reference": [1.0, 2.0], "target": [1.0, 2.0]}),
     (mi.CovarianceScore, {"moments": LAW, "n": 5, "target": [1.0, 2.0], "record_deviation": 0.5}),
-    (
-        nn.Descent,
-        {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1},
-    ),
+    (nn.Descent, {"network": NETWORK, "start": START, "x": ROWS, "y": COINS[:12], "batch": 4, "steps": 2, "rate": 0.1}),
     (special.noncentral_chi_square.cdf, {"x": [1.0, 2.0], "d": 3.0, "noncentrality": 1.0}),
     (theory.azize.leakage_score, {"data": LAW, "target": [1.0, 2.0], "n": 5, "record_deviation": 0.5}),
-]
+]  # fmt: skip
 """Of numbers, and arrays of them, in every way that NumPy would misread."""
 CALLS: Calls = [
     *OF_NUMBERS,
