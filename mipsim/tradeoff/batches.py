@@ -17,7 +17,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import NOISES, directed
-from mipsim.tradeoff.schemes import NEIGHBOURS
+from mipsim.tradeoff.schemes import NEIGHBOURS, UNKNOWN
 from mipsim.tradeoff.stochastic import stochastic_composition
 
 _RARE = 1e-100  # more of the group in a batch than has this probability counts as revealed
@@ -70,7 +70,7 @@ def fixed_samples(
     way, again = choice("neighbours", neighbours, NEIGHBOURS), flag("replacement", replacement)
     if way == "replace":
         raise ValueError(
-            "neighbours is 'replace'; of fixed_samples proven are remove, add, add_or_remove, and a single record without replacement by dpsgd"
+            f"neighbours is 'replace'; of fixed_samples proven are remove, add, add_or_remove, and a single record without replacement by dpsgd{UNKNOWN}"
         )
     size, n = whole("sample_size", sample_size, 1, 10**5), whole("data_size", data_size, 1, 10**12)
     if n < (least := together + (1 if again else size)):
@@ -137,7 +137,10 @@ def truncated_poisson(
     p = number("sampling_rate", sampling_rate, 0.0, 1.0, low_open=True, high_open=True)
     size, n = whole("largest", largest, 1, 10**9), whole("data_size", data_size, 2, 10**9)
     count = whole("steps", steps, 1, MOST_STEPS)
-    way = choice("neighbours", neighbours, NEIGHBOURS[:3])
+    if (way := choice("neighbours", neighbours, NEIGHBOURS)) == "replace":
+        raise ValueError(
+            f"neighbours is 'replace'; of truncated samples proven are remove, add, add_or_remove{UNKNOWN}"
+        )
     beyond, held, off = _truncated(n, p, size)
     full = MixtureTradeOff(GaussianTradeOff.of_noise(1.0, s), p)
     cut = MixtureTradeOff(GaussianTradeOff.of_noise(2.0, s), min(held * (1.0 + off), 1.0))

@@ -20,6 +20,7 @@ from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
+from mipsim.tradeoff.schemes import UNKNOWN
 
 _POINTS, _SPREAD = 1 << 12, 14.0
 """Thresholds, and standard deviations of a batch's size beyond which less than e^-90 lies."""
@@ -89,7 +90,7 @@ def divided(
         return curves, "sums are divided by the records that came, which are as many in each batch"
     if neighbours == "replace":
         raise ValueError(
-            "normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove"
+            f"normalise is 'realised' with neighbours 'replace'; proven are remove, add, add_or_remove{UNKNOWN}"
         )
     if data_size is None:
         raise ValueError(

@@ -20,7 +20,7 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS, shift
+from mipsim.tradeoff.schemes import NEIGHBOURS, UNKNOWN, shift
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -66,7 +66,7 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
     allowed, read = _READERS[name]
     if neighbours not in allowed:
         raise ValueError(
-            f"neighbours is {neighbours!r} with the event {name}; proven are {', '.join(allowed)}"
+            f"neighbours is {neighbours!r} with the event {name}; proven are {', '.join(allowed)}{UNKNOWN}"
         )
     try:
         return read(event, neighbours)

@@ -17,7 +17,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, Scheme
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, UNKNOWN, Scheme
 
 TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _proven(neighbours: str, sampling: str) -> Scheme:
     scheme = SCHEMES[choice("sampling", sampling, tuple(SCHEMES))]
     if neighbours not in scheme.neighbours:
         raise ValueError(
-            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(scheme.neighbours)}"
+            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(scheme.neighbours)}{UNKNOWN}"
         )
     return scheme
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = ("remove", "add", "add_or_remove", "replace")
 """What differs between the data sets. Numbers of records, and rates of samples of a fixed size, are those of the larger of both, whichever is the null."""
+UNKNOWN = "; of others no dominating pair is proven here"
+"""Why an accountant has no number, behind what is proven."""
 NORMALISE = ("expected", "floor", "realised")
 """By what a noisy sum is divided: see `mipsim.account`."""
 ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all releases are seen, and later steps may use them"

@@ -237,6 +237,10 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         elif _is_other(name, value):
             unread.append(word)
         elif name in given and given[name] != _plain(word, name, value):
+            if spelt[name] == word:
+                raise ValueError(
+                    f"{printable(word)} is {given[name]} and {_plain(word, name, value)}; give 1 of them"
+                )
             raise ValueError(
                 f"{printable(spelt[name])} and {printable(word)} are the same and differ; give the {name} alone"
             )

@@ -202,7 +202,7 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"groups": [{"sigma": 1.0}]}, "groups is a list of tables with sigma, which is not read; only phases may be such a list"),
         (FULL | {"phases": []}, "phases is []; it must be a list of tables of noise, rate and steps"),
         (FULL | {"phases": [(1.0, 0.1, 5)]}, "phases is [(1.0, 0.1, 5)]; it must be a list of tables"),
-        (FULL | {"phases": [{"noise": 2.0}]}, "noise_multiplier and noise_multiplier are the same and differ"),
+        (FULL | {"phases": [{"noise": 2.0}]}, "noise_multiplier is 1.0 and 2.0; give 1 of them"),
         (FULL | {"phases": [{"neighbours": "add"}, {}]}, "phases have 'add' and 'add_or_remove' as neighbours; it must be the same in all"),
         (FULL | {"data_size": None, "q": 0.1, "accumulation": 4}, "q beside an accumulation of 4 may be of a part or of all; give batch_size and data_size"),
         (FULL | {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": {}}}}}}}}}}, "its tables are nested more than 8 deep"),
