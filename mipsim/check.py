@@ -176,7 +176,7 @@ class Smooth:
 
     def tpr(self, fpr: Fraction) -> Ends:
         """The largest probability "in" of outcomes that have probability `fpr` "out"."""
-        demand(0 < fpr < 1, "fpr must lie between 0 and 1")
+        demand(2**-900 < fpr < 1 - 2**-900, "fpr must lie between 0 and 1")
         low, high, goal = self.shifts[0] - 700, self.shifts[-1] + 700, ball(fpr)
         least = turn(lambda y: not self.tails(y)[1] <= goal, low, high)[1]
         return self.tails(least)[0], self.tails(turn(lambda y: self.tails(y)[1] >= goal, low, high)[0])[0]
@@ -214,18 +214,18 @@ class Finite:
         """The probability "in" of the highest outcomes that have probability `fpr` "out", equal outcomes by lot."""
         demand(0 <= fpr <= 1, "fpr must lie between 0 and 1")
         goal, top = ball(fpr), len(self.cells)
-        at = max(bisect_right(self.sums, float(fpr), key=lambda pair: float(pair[1])) - 1, 0)
+        at = bisect_left(range(1, top + 1), True, key=lambda n: bool(self.sums[n][1] > goal))
         value, off, slope = self.sums[at][0], goal - self.sums[at][1], ZERO
-        for n, sign in ((at, 1), (at - 1, -1)):  # the next outcome, and the last
+        for n, sign in ((at - 1, -1), (at, 1)):  # the last outcome, and the next
             share = (sign * off).max(ZERO)
-            if 0 <= n < top and not share.is_zero():
+            if 0 <= n < top and (self.cells[top - 1 - n][1] > 0 or not share.is_zero()):
                 p, q = self.cells[top - 1 - n]
-                demand(q > 0, "a threshold was not decided; take more bits")
+                demand(q > 0 and (sign > 0 or q >= share), "a threshold was not decided; take more bits")
                 slope = (p / q).mid()
                 value += sign * share * p / q
-        if self.ordered or not slope > 0:
-            return value, value.min(arb(1))
-        return value, (self.curve(slope) + slope * goal).min(arb(1))  # of any slope an upper end
+        if self.ordered:
+            return value, value
+        return value, (self.curve(slope) + slope * goal).min(arb(1)) if slope > 0 else arb(1)  # at any slope
 
 
 def loss(cell: Cell) -> float:
@@ -268,9 +268,13 @@ class Frame:
             least, cells, below, beyond = part.cells(self)
         else:
             cells = [cell for cell in part.cells if not cell[0].is_zero()]
-        masses, infinite = ({least: below[1]}, beyond[0]) if self.above else (dict[int, arb](), ZERO)
+        infinite = sum((p for p, q in cells if q.is_zero()), beyond[0] if self.above else ZERO)
+        cells, masses = (
+            [cell for cell in cells if not cell[1].is_zero()],
+            {least: below[1] if self.above else ZERO},
+        )
         if not self.above:
-            cells = self.merged(cells if beyond[0].is_zero() else [*cells, beyond])
+            cells = self.merged(cells if beyond[1].is_zero() else [*cells, beyond])
         for p, q in cells:
             k = math.floor(max(min(loss((p, q)) / float(self.step), self.high + 1), self.low - 1))
             if self.above:
@@ -284,12 +288,11 @@ class Frame:
             else:
                 while k >= self.low and not self.place(min(k, self.high)) * q <= p:
                     k -= 1
-            if self.low <= k or self.above:
-                k = max(min(k, self.high), self.low)
-                masses[k] = masses.get(k, ZERO) + (ZERO if self.above and k == self.high else q)
-        start = min(masses, default=self.low)
-        listed = [masses.get(k, ZERO) for k in range(start, max(masses, default=start) + 1)]
-        return Grid(self, arb_poly(listed), start, infinite)
+                k = min(k, self.high) if k >= self.low else self.high + 1
+            if k < self.high + (not self.above):
+                masses[max(k, self.low)] = masses.get(max(k, self.low), ZERO) + q
+        start, end = min(masses), max(masses) + 1
+        return Grid(self, arb_poly([masses.get(k, ZERO) for k in range(start, end)]), start, infinite)
 
     def merged(self, cells: list[Cell]) -> list[Cell]:
         """Outcomes merged so that each p / q is just above a place, from the end that is nearer: what is left at the other is rare."""
@@ -343,7 +346,8 @@ class Grid:
         masses = [mass.upper() if above else mass.lower().max(ZERO) for mass in self.poly.coeffs()]
         cells = [(mass * frame.place(self.start + n), mass) for n, mass in enumerate(masses)]
         losses = [step * (self.start + n) for n in range(len(masses))]
-        return Finite([*cells, (self.infinite.upper(), ZERO)], [*losses, math.inf])
+        infinite = self.infinite.upper() if above else self.infinite.lower().max(ZERO)
+        return Finite([*cells, (infinite, ZERO)], [*losses, math.inf])
 
 
 def composed(parts: list[tuple[Smooth | Finite, int]], frames: list[Frame]) -> Finite:
