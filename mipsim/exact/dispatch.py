@@ -26,7 +26,6 @@ from mipsim.exact.by_cdf import cdf_law
 from mipsim.exact.derived_laws import AssumedLaw
 from mipsim.exact.linear import linear_law
 from mipsim.exact.quadratic import gaussian_output_law, quadratic_attack_law
-from mipsim.exact.term_tables import table_law
 from mipsim.forms.aim import check_aim
 from mipsim.forms.polynomial import as_read, how_to_declare
 from mipsim.forms.problem import FixedProblem, problem_of
@@ -37,7 +36,7 @@ from mipsim.tradeoff.score_law import AbstractScoreLaw
 
 Rule = Callable[[FixedProblem], AbstractScoreLaw | None]
 """Returns the exact law of the score, or None where it does not apply. Is called inside `exact_scope`."""
-RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law, table_law)
+RULES: tuple[Rule, ...] = (linear_law, cdf_law, quadratic_attack_law)
 """Tried in order; the first law that applies is taken. A new kind of exact law is a new file and a new name here."""
 
 LARGEST_ERROR = 1e-3
