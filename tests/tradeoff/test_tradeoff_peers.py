@@ -202,13 +202,13 @@ def test_calibration_of_a_single_release() -> None:
     assert mechanism.GaussianPrivacyLoss(ours).get_delta_for_epsilon(1.5) == pytest.approx(1e-6, rel=1e-8)
 
 
-@pytest.mark.evidence
+@pytest.mark.slow
 def test_riskcal_calibrates_the_same_noise() -> None:
     """Within its own tolerances: 1e-3 in the advantage, or in beta."""
     theirs = peer("riskcal.calibration.dpsgd")
     for name, target, rate, steps, error in (
-        ("advantage", (0.2,), 0.5, 1, 5e-3),
-        ("err_rates", (0.01, 0.9), 0.2, 3, 2e-2),
+        ("advantage", (0.2,), 0.05, 100, 5e-3),
+        ("err_rates", (0.01, 0.9), 0.2, 10, 2e-2),
     ):
         find = f"find_noise_multiplier_for_{name}"
         ours = getattr(mi, find)(*target, sampling_rate=rate, steps=steps)
