@@ -38,7 +38,7 @@ WIDTH = 1e-3
 _SLACK = (
     1e-10  # relative: claims are wider than what the checker computed, which may run on other versions of Arb
 )
-_MOST_PLACES = 1 << 16
+_MOST_PLACES = 1 << 18
 _BITS = 128
 _LEAST = 1e-12  # numbers below it may have wider ends
 _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}

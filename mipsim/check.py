@@ -82,10 +82,8 @@ class Smooth:
     def __init__(self, noise: Any, *sides: Any) -> None:
         demand(noise in ("gaussian", "laplace"), "noise must be gaussian or laplace")
         for side in sides:
-            fair = (
-                all(w > 0 for _, w in side) and sum(w for _, w in side) == 1 and len(dict(side)) == len(side)
-            )
-            demand(fair, "weights must be above 0 and sum to 1, and shifts must differ")
+            demand(all(w > 0 for _, w in side) and sum(w for _, w in side) == 1, "weights must sum to 1")
+            demand(len(dict(side)) == len(side), "shifts must differ")
         (inside, out), self.gaussian = map(dict, sides), noise == "gaussian"
         demand(max(out) <= min(inside), "a shift of out is above a shift of in")
         shifts = sorted({*inside, *out})
@@ -185,12 +183,10 @@ class Smooth:
 class Finite:
     """Outcomes in the order of a score, lowest first; by default the score is the likelihood ratio, whose test is the best."""
 
-    def __init__(
-        self, cells: list[Cell], losses: list[float] | None = None, *, ordered: bool = False
-    ) -> None:
+    def __init__(self, cells: list[Cell], losses: list[float] | None = None, ordered: bool = False) -> None:
         if not ordered and losses is None:
-            known = sorted((loss(cell), n) for n, cell in enumerate(cells))
-            cells, losses = [cells[n] for _, n in known], [value for value, _ in known]
+            cells = sorted(cells, key=loss)
+            losses = list(map(loss, cells))
         self.cells, self.losses, self.ordered = cells, losses or [], ordered
         self.sums = [(ZERO, ZERO)]  # of the last outcomes: none, the last, the last two, ...
         for p, q in reversed(cells):
@@ -204,9 +200,7 @@ class Finite:
                 value = value.max(p - x * q)
             return value
         at = float(x.log())
-        first, last = (
-            bisect_right(self.losses, at + off) for off in (-1e-9, 1e-9)
-        )  # others are surely on their side
+        first, last = (bisect_right(self.losses, at + off) for off in (-1e-9, 1e-9))  # the rest is sure
         p, q = self.sums[len(self.cells) - last]
         return sum(((p - x * q).max(ZERO) for p, q in self.cells[first:last]), p - x * q)
 
@@ -240,17 +234,11 @@ def loss(cell: Cell) -> float:
 class Frame:
     """A grid and its window, and experiments on it that tell at least as much, or at most as much."""
 
-    def __init__(
-        self, step: Fraction, window: Sequence[int], parts: int, tail: Fraction, above: bool
-    ) -> None:
+    def __init__(self, step: Fraction, window: list[int], parts: int, tail: Fraction, above: bool) -> None:
         self.low, self.high = window
-        fits = (
-            2**-20 <= step <= 1 and self.low < 0 < self.high and self.high - self.low <= PLACES and tail > 0
-        )
-        demand(
-            fits and max(self.high, -self.low) * step < 700,
-            "the step, the window or the tail is out of range",
-        )
+        demand(2**-20 <= step <= 1 and tail > 0, "the step or the tail is out of range")
+        fits = self.low < 0 < self.high and self.high - self.low <= PLACES
+        demand(fits and max(self.high, -self.low) * step < 700, "the window is out of range")
         self.step, self.parts, self.tail, self.above = step, parts, ball(tail), above
         self.unit, self._places = ball(step), dict[int, arb]()
         self.root = self.unit.exp()
@@ -379,10 +367,7 @@ def composed(parts: list[tuple[Smooth | Finite, int]], frames: list[Frame]) -> F
 def exact(value: Any) -> Fraction:
     """A number that is written as an integer, as "n/d" or as `float.hex` writes it."""
     text = str(value)
-    demand(
-        type(value) in (int, str) and len(text) <= 2000,
-        "a number must be an integer, a fraction or hexadecimal",
-    )
+    demand(type(value) in (int, str) and len(text) <= 2000, "a number must be an integer or a text")
     try:
         return Fraction(float.fromhex(text)) if "x" in text else Fraction(*map(int, text.split("/")))
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
@@ -449,9 +434,7 @@ def read_part(value: Any, turned: bool) -> tuple[Smooth | Finite, int]:
 def composition(parts: Any, neighbours: Any, grid: Any) -> list[tuple[Any, Any]]:
     """Of each direction of the neighbours, experiments that tell at most, and at least, as much as a composition."""
     ways = {"remove": [False], "add": [True], "add_or_remove": [False, True]}
-    demand(
-        isinstance(neighbours, str) and neighbours in ways, "neighbours must be remove, add or add_or_remove"
-    )
+    demand(isinstance(neighbours, str) and neighbours in ways, f"neighbours must be of {', '.join(ways)}")
     known = [[read_part(value, turned) for value in several(parts)] for turned in ways[neighbours]]
     if grid is None:
         demand(len(known[0]) == 1 == known[0][0][1], "a composition needs a grid")
@@ -482,10 +465,7 @@ def of_curves(ways: list[tuple[Any, Any]], quantity: str, at: Fraction) -> Ends:
             high = turn(lambda e, curve=above.curve: not curve(e.exp()) <= ball(at), -arb(1), None)[1]
             results.append((low, high.max(ZERO)))
         else:
-            demand(
-                quantity in ("delta", "advantage") and 0 <= at < 700,
-                "quantity must be known, and epsilon in [0, 700)",
-            )
+            demand(quantity in ("delta", "advantage") and 0 <= at < 700, "no such number is known")
             x = ball(at).exp()
             results.append((below.curve(x), above.curve(x).min(arb(1))))
     low, high = zip(*results, strict=True)
@@ -551,14 +531,9 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
     )
     canaries, (records, runs) = whole(number, 1, 10**7), (whole(value, 1, 2) for value in twice)
     plan = [tuple(whole(x, 0, canaries) for x in several(pair, 2)) for pair in several(guesses)]
-    demand(
-        0 < exact(risk) < 1 and all(right <= tried > 0 for tried, right in plan),
-        "a number of guesses, or the risk, is wrong",
-    )
-    demand(
-        quantity in ("epsilon", "mu") and 0 <= at <= 1 and (quantity == "epsilon" or at == 0),
-        "quantity must be epsilon or mu",
-    )
+    demand(0 < exact(risk) < 1, "the risk must lie between 0 and 1")
+    demand(all(right <= tried > 0 for tried, right in plan), "there are more right guesses than guesses")
+    demand(quantity == "mu" or (quantity == "epsilon" and 0 <= at <= 1), "quantity must be epsilon or mu")
     share = ball(exact(risk) / len(plan))
 
     def fpr(tpr: arb, value: arb) -> arb:
