@@ -116,12 +116,13 @@ def test_events_are_read_as_the_schemes_that_they_name_or_refused() -> None:
     for event, how, sampling in ((fixed, "remove", "fixed_size"), (poisson, "replace", "poisson")):
         own = mi.account(event, neighbours=how, fpr=[]).numbers
         assert own == mi.account(1.0, 0.1, neighbours=how, sampling=sampling, fpr=[]).numbers
-    for event, how, words in (
+    refused: list[tuple[Any, dict[str, Any], str]] = [
         (dp.dp_event.RepeatAndSelectDpEvent(noise, 10, 1), {}, "is the event RepeatAndSelectDpEvent, of no proven curve"),
         (dp.SampledWithReplacementDpEvent(10, 1, noise), {"neighbours": "replace"}, "neighbours is 'replace' with the event SampledWithReplacementDpEvent"),
         (dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)), {}, "SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent"),
         (noise, {"steps": 2}, "steps is 2 beside an event; with it give only neighbours"),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for event, how, words in refused:
         with pytest.raises(ValueError, match=words):
             mi.account(event, **how)
 
