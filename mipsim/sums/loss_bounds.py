@@ -41,10 +41,14 @@ class Levels:
         >>> atoms.nodes(0.0, atoms.finest(1e-7, 1e4)).size < 10010
         True
         """
-        gaps, width, widest = np.diff(self.losses), self.width[:-1], self.widest[:-1]
-        while float(np.sum(gaps / np.minimum(step * width, np.maximum(widest, step)))) > most:
+        while self.size(step) > most:
             step *= 1.25
         return step
+
+    def size(self, step: float) -> float:
+        """About how many nodes a lattice of that step has."""
+        gaps, width, widest = np.diff(self.losses), self.width[:-1], self.widest[:-1]
+        return float(np.sum(gaps / np.minimum(step * width, np.maximum(widest, step))))
 
     def nodes(self, fixed: float, step: float) -> np.ndarray:
         """Places of the lattice from below the least loss to above the largest, as many steps apart as is allowed there."""

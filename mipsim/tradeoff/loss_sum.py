@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy
@@ -15,6 +16,7 @@ from mipsim.sums.lattice import Circle, Power
 from mipsim.sums.loss_bounds import Cells, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
 from mipsim.tradeoff.loss_band import PLACES, Band, Side, density_over_number
+from mipsim.tradeoff.loss_jump import Jump, jump
 from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, LossPlan, refined_within
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
@@ -61,6 +63,7 @@ class LossSum(LossPlan):
         )
         self._has_rare = self.total > 1 and any(law.is_gaussian and law.p != 1.0 for law, _ in laws)
         self.bands: list[Band] = []
+        self._jumps: list[Jump] = []
         self.is_shared, self._left = True, [_BUDGET]
         self._cuts: dict[float, LossSum] = {}
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
@@ -73,7 +76,8 @@ class LossSum(LossPlan):
         own, so that no answer depends on earlier questions.
         """
         built = copy(self)
-        built.bands, built.is_shared, built._left = [], False, [min(values, 4) * _BUDGET]
+        built.bands, built._jumps, built.is_shared = [], [], False
+        built._left = [min(values, 4) * _BUDGET]
         built._cuts, built._lines = {}, {}
         return built
 
@@ -125,7 +129,7 @@ class LossSum(LossPlan):
         return self if alike else cut
 
     def _by_plan(
-        self, plans: list[LossSum], ask: Callable[[LossSum, np.ndarray], tuple[list[np.ndarray], np.ndarray]]
+        self, plans: list[Any], ask: Callable[[Any, np.ndarray], tuple[list[np.ndarray], np.ndarray]]
     ) -> tuple[list[np.ndarray], np.ndarray]:
         """What is known by the plan of each value."""
         if all(plan is self for plan in plans):
@@ -160,10 +164,11 @@ class LossSum(LossPlan):
             self.bands.remove(max(two, key=lambda b: (b is not band, b.step)))
 
     def _pays(self, theta: float, accuracy: float, needs: str, step: float | None) -> bool:
-        """Take a band's places from what is left for the question, where they are; equal questions have equal bands."""
-        _, _, low, high, _ = self._plan(theta)
+        """Take a band's places, or what its nodes take as long as, from what is left for the question; equal questions have equal bands."""
+        levels, _, low, high, _ = self._plan(theta)
         step = max(self.step(theta, accuracy, needs) if step is None else step, self.floor(theta))
-        if (places := int((high - low) / step)) > self._left[0]:
+        effort = sum(law.effort * level.size(step) for (law, _), level in zip(self.laws, levels, strict=True))
+        if (places := int(max((high - low) / step, effort))) > self._left[0]:
             return False
         self._left[0] -= places
         return True
@@ -210,7 +215,7 @@ class LossSum(LossPlan):
             below, above = law.cells(nodes, law.fixed, step)
             at, shift = bulk(below, theta)
             if shift > 0.0:
-                nodes = np.concatenate([nodes[:1] - (nodes[at + 1] - nodes[at]), nodes])
+                nodes = np.concatenate([nodes[:1] - (below.nodes[at + 1] - below.nodes[at]), nodes])
                 below, _ = law.cells(nodes, law.fixed + shift, step)
             built.append((below, above))
         return built
@@ -239,13 +244,42 @@ class LossSum(LossPlan):
 
         if needs == "rest" or not self._has_rare or loss.size > _PLANNED or accuracy == math.inf:
             return self._sticks(loss, accuracy, needs)
-        plans = [
-            self._planned(
-                lambda plan, x=x: plan.tilt_of_loss(x), number, self._single(x, needs), accuracy, needs
+
+        def plan(x: float) -> LossSum | None:
+            if needs == "delta" and self._jumps_to(x, accuracy):
+                return None
+            return self._planned(
+                lambda plan: plan.tilt_of_loss(x), number, self._single(x, needs), accuracy, needs
             )
-            for x in loss.tolist()
-        ]
-        return self._by_plan(plans, lambda plan, at: plan._sticks(loss[at], accuracy, needs))
+
+        plans = list(map(plan, loss.tolist()))
+
+        def ask(plan: LossSum | None, at: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+            return (
+                plan._sticks(loss[at], accuracy, needs) if plan else self._sticks(loss[at], math.inf, needs)
+            )
+
+        return self._by_plan(plans, ask)
+
+    def _jumps_to(self, loss: float, accuracy: float) -> bool:
+        """Whether single, large losses tell the delta at a loss, as accurately or as well as any tilt does; looked at where none has been."""
+        if loss <= 0.0 or self.sure_masses != ((0.0, 0.0), (0.0, 0.0)):
+            return False
+
+        def width() -> float:
+            low, high = self._by_jumps(np.array([loss]))
+            return float(high[0] - low[0])
+
+        if self._jumps and width() <= accuracy:
+            return True
+        if (built := jump(self, loss, accuracy)) is None:
+            return False
+        self._jumps.append(built)
+        return width() <= max(accuracy, _BETWEEN)
+
+    def _by_jumps(self, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ends = [each.sticks(loss) for each in self._jumps]
+        return np.max([low for low, _ in ends], axis=0), np.min([high for _, high in ends], axis=0)
 
     def _sticks(self, loss: np.ndarray, accuracy: float, needs: str) -> tuple[list[np.ndarray], np.ndarray]:
         delta, rest, other = PLACES.values()
@@ -273,6 +307,8 @@ class LossSum(LossPlan):
         known = [np.full(loss.size, -np.inf if i % 2 == 0 else np.inf) for i in range(6)]
         (ahead, _), (back, _) = self.sure
         known[0], known[4] = np.full(loss.size, ahead), loss + back
+        if self._jumps:
+            known[:2] = self._by_jumps(loss)
 
         def tilt(i: int) -> float:
             theta = self._useful(self.tilt_of_loss(float(loss[i])), accuracy)
@@ -335,17 +371,20 @@ class LossSum(LossPlan):
             result = np.minimum(result, np.logaddexp(log_only, line + 1e-12 * (1.0 + np.abs(line))))
         return result
 
-    def _line(self, theta: float) -> tuple[float, float]:
-        """(log of what bounds the other direction's delta at the epsilon 0 by that tilt, log of the masses beside it)."""
-        step = self._fitting(max(self.step(theta, ROUGH, "other"), self.floor(theta)), 1)
-        height, only = _height(theta), -math.inf
+    def _line(self, theta: float, widest: float = math.inf) -> tuple[float, float]:
+        """(log of what bounds the other direction's delta at the epsilon 0 by that tilt, log of the masses beside it); of tilts above 1 that
+        of this direction.
+        """
+        step = self._fitting(max(min(self.step(theta, ROUGH, "other"), widest), self.floor(theta)), 1)
+        height, only = _height(min(theta, 1.0 - theta)), -math.inf
         for (below, _), (_, count) in zip(self._cells(theta, step), self.laws, strict=True):
             law = pessimistic(below, theta)
             size = abs(law.measure.log_scale) + abs(theta) * float(
                 np.abs(law.measure.offset + law.measure.step * law.measure.index).max()
             )
             height += count * (law.measure.log_scale + law.rounding + 2.0**-46 * (1.0 + size))
-            only = float(np.logaddexp(only, math.log(count) + law.log_out_only + 1e-12))
+            own = law.log_out_only if theta < 0.0 else law.log_in_only
+            only = float(np.logaddexp(only, math.log(count) + own + 1e-12))
         return height, only
 
     def directed(self, turned: bool) -> list[tuple[AbstractStepLaw, int]]:

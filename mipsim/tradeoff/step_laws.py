@@ -66,6 +66,7 @@ class AbstractStepLaw(ABC):
     Attributes:
         ends: the least and the largest finite loss, maybe infinite.
         fixed: a loss that should lie on the lattice: an atom is there.
+        effort: places of a circle in the time of a node of this distribution.
         narrowest: relative width that no lattice goes below: that of the samples which a distribution stands for.
         needed: the mu of mu-GDP that the rarest FPRs need, and that the rarest FNRs do; of Gaussian shifts, sub-sampled or mixed, else 0.
         p: of a mixture that reveals nothing else the probability that it differs; else infinite.
@@ -73,6 +74,7 @@ class AbstractStepLaw(ABC):
 
     ends: tuple[float, float]
     p: float = math.inf
+    effort: float = 1.0
     fixed: float = 0.0
     needed: tuple[float, float] = (0.0, 0.0)
     narrowest: float = 0.0
@@ -107,6 +109,7 @@ class MixedGaussians(AbstractStepLaw):
 
     def __init__(self, out: Parts, inside: Parts, furthest: float = _FURTHEST) -> None:
         self.furthest, self._parts = furthest, (out, inside)
+        self.effort = float(len(out) + len(inside) - 2)
         self.out, self.inside = (
             [(shift, _log_share(side, shift)) for shift, _ in side] for side in (out, inside)
         )
@@ -589,7 +592,7 @@ class ReversedStep(AbstractStepLaw):
     """The distribution with the worlds exchanged: losses change their sign."""
 
     def __init__(self, inner: AbstractStepLaw) -> None:
-        self.inner = inner
+        self.inner, self.effort = inner, inner.effort
         self.ends = (-inner.ends[1], -inner.ends[0])
         self.fixed, self.needed, self.narrowest = (
             -inner.fixed,
@@ -646,6 +649,78 @@ class Capped(AbstractStepLaw):
             log_in=cells.log_in[:-1],
             log_atoms=atoms,
             log_in_only=most if worse else cells.log_in_only,
+        )
+
+
+class Restricted(AbstractStepLaw):
+    """The outcomes of mixed Gaussian shifts whose losses are below a border, or those of the others: masses that do not sum to 1.
+    `above`: which; `log_small`: a mass of the largest losses that need not be planned for; `log_unit`: all masses are over that.
+
+    A border that is off by a rounding moves outcomes from one part to the other: (y + 1) d of the smaller part, relatively, if it is off by d at
+    the outcome y. `rounding` has that beside what the masses of the whole are off by; the larger part must be above that of the other.
+    """
+
+    def __init__(
+        self,
+        inner: AbstractStepLaw,
+        border: float,
+        *,
+        above: bool,
+        log_small: float = -math.inf,
+        log_unit: float = 0.0,
+    ) -> None:
+        self.inner, self.border, self.above, self._limits = inner, border, above, (log_small, log_unit)
+        self.ends = (border, inner.ends[1]) if above else (inner.ends[0], border)
+        self.effort = inner.effort
+
+    @cached_property
+    def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
+        line, (log_small, log_unit) = self.inner.outline, self._limits
+        held = np.flatnonzero((line.losses >= self.border) == self.above)
+        if not held.size:
+            return Outline(*(np.zeros(0) for _ in range(4)))
+        # Cells are known by their midst: at the border there is a part of the nearest.
+        at, nearest = (0, held[0]) if self.above else (held.size, held[-1])
+        log_out = line.log_out[nearest] - 1.0
+        ends = self.border, log_out, log_out + self.border, line.widest[nearest]
+        losses, out, inside, widest = (
+            np.insert(part[held], at, end)
+            for part, end in zip((line.losses, line.log_out, line.log_in, line.widest), ends, strict=True)
+        )
+        return Outline(losses, out - log_unit, inside - log_unit, widest).within(log_small - log_unit)
+
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+        place = (self.border - offset) / step
+        held = nodes[nodes > place] if self.above else nodes[nodes < place]
+        node = math.floor(place) if self.above else math.ceil(place)
+        reaches = held.size < nodes.size  # the cell at the border is on the lattice, and else beyond it
+        if not held.size:
+            held = np.array([node + 1 if self.above else node - 1])
+        at = 0 if self.above else held.size
+        pair = self.inner.cells(np.insert(held.astype(np.float64), at, place), offset, step)
+        # In the cell at the border all losses still lie between its nodes.
+        own = np.insert(held, at, node) if reaches else held
+        below, above = (self._own(part, own) for part in pair)
+        return below, above
+
+    def _own(self, cells: Cells, nodes: np.ndarray) -> Cells:
+        beyond, end = ("below", 0) if self.above else ("above", -1)
+        masses: Any = {
+            f"log_{world}_{side}": getattr(cells, f"log_{world}_{side}") - self._limits[1]
+            for world in ("in", "out")
+            for side in ("only", "below", "above")
+        }
+        for world in ("in", "out"):
+            logs = getattr(cells, f"log_{world}") - self._limits[1]
+            inner = logs.size + 1 > nodes.size
+            masses[f"log_{world}_{beyond}"] = float(logs[end]) if inner else -math.inf
+            masses[f"log_{world}"] = np.delete(logs, end) if inner else logs
+        return replace(
+            cells,
+            nodes=nodes,
+            log_atoms=np.full(nodes.size, -np.inf),
+            rounding=(32.0 if self.above else 2.0) * cells.rounding,
+            **masses,
         )
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ import mpmath
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 import mipsim as mi
 from mipsim.sums.loss_bounds import _Line, _without_corners, pessimistic
@@ -38,6 +40,50 @@ def hits(noise: float, p: float, n: int, epsilon: float) -> mp.mpf:
         paid = mp.exp(epsilon - mean + spread**2 / 2) * mp.ncdf((mean - epsilon - spread**2) / spread)
         total += mass * (above - paid)
     return total
+
+
+def of_two(noise: float, p: float, epsilon: float) -> float:
+    """Log of the delta of two steps: that of the second, in closed form, over the outcomes of the first, by quadrature."""
+    mu = 1.0 / noise
+    at = math.log(math.expm1(epsilon) / p) / mu + 0.5 * mu  # where a single step has this loss
+    borders = np.unique(
+        np.concatenate([np.linspace(-12.0, at + 12.0, 500), at + np.linspace(-1.0, 1.0, 1001)])
+    )
+    points, weights = np.polynomial.legendre.leggauss(16)
+    middle, half = 0.5 * (borders[1:] + borders[:-1]), 0.5 * np.diff(borders)
+    y, w = (middle[:, None] + half[:, None] * points).ravel(), (half[:, None] * weights).ravel()
+    more = p * np.expm1(mu * y - 0.5 * mu * mu)
+    left = epsilon - np.log1p(more)
+    with np.errstate(divide="ignore"):
+        other = np.log(np.maximum(np.expm1(left) + p, 0.0) / p) / mu + 0.5 * mu
+    single = np.where(
+        np.expm1(left) <= -p, -np.expm1(left), p * ndtr(mu - other) - (np.expm1(left) + p) * ndtr(-other)
+    )
+    return math.log(float(w @ (np.exp(-0.5 * y * y) / math.sqrt(2.0 * math.pi) * (1.0 + more) * single)))
+
+
+@pytest.mark.parametrize(
+    ("noise", "p", "epsilon"),
+    [
+        (0.95588, 4.79e-6, 0.01499),
+        (1.48, 0.0069, 0.0477),  # two large losses as well
+        (1.07, 1.5e-4, 1.83),
+        (0.7, 1e-7, 1e-4),
+        (2.9, 0.0064, 0.5648),
+    ],
+)
+def test_losses_so_rare_and_large_that_no_tilt_has_its_mean_there(noise: float, p: float, epsilon: float):
+    begun = time.process_time()
+    low, high = mi.dpsgd(noise, p, 2, neighbours="remove").log_delta_bounds(epsilon)
+    assert low - 1e-7 <= of_two(noise, p, epsilon) <= high + 1e-7
+    assert high - low < 1e-4
+    assert time.process_time() - begun < 20.0
+
+
+@pytest.mark.parametrize(("p", "n", "delta"), [(1e-5, 2, 1e-16), (1e-5, 1000, 1e-12), (1e-5, 10**5, 1e-16)])
+def test_epsilons_of_rare_large_losses_are_narrow(p: float, n: int, delta: float):
+    low, high = mi.dpsgd(1.0, p, n, neighbours="remove").epsilon_bounds(delta)
+    assert high - low < 1e-4
 
 
 @pytest.mark.parametrize(
