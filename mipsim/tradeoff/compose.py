@@ -190,6 +190,11 @@ class ComposedTradeOff(AbstractTradeOff):
             self.curves, self.copies, self.direction, accuracy, own, self.losses, self.rates
         )
 
+    def _sparing(self, share: float) -> ComposedTradeOff:
+        """The same curve, with that share of the budget of each question: of many questions all together have an end."""
+        parts = self.curves, self.copies, self.direction, self.accuracy, self.epsilon_accuracy
+        return ComposedTradeOff(*parts, self.losses.sparing(share), self.rates.sparing(share))
+
     def _alone(self, values: int = 1) -> ComposedTradeOff:
         """The same curve for a single question of so many values."""
         parts = self.curves, self.copies, self.direction, self.accuracy, self.epsilon_accuracy

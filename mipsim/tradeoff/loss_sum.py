@@ -64,7 +64,7 @@ class LossSum(LossPlan):
         self._has_rare = self.total > 1 and any(law.is_gaussian and law.p != 1.0 for law, _ in laws)
         self.bands: list[Band] = []
         self._jumps: list[Jump] = []
-        self.is_shared, self._left = True, [_BUDGET]
+        self.is_shared, self._left, self._share = True, [_BUDGET], 1.0
         self._cuts: dict[float, LossSum] = {}
         self._bands: dict[tuple[float, float, str, float | None], Band] = {}
         self._limits: dict[float, tuple[float, float]] = {}
@@ -77,8 +77,14 @@ class LossSum(LossPlan):
         """
         built = copy(self)
         built.bands, built._jumps, built.is_shared = [], [], False
-        built._left = [min(values, 4) * _BUDGET]
+        built._left = [int(min(values, 4) * _BUDGET * self._share)]
         built._cuts, built._lines = {}, {}
+        return built
+
+    def sparing(self, share: float) -> LossSum:
+        """The same sum, of which each question has that share of the budget."""
+        built = copy(self)
+        built._share = share
         return built
 
     def _cut(self, log_small: float) -> LossSum:
