@@ -56,7 +56,7 @@ def certify(
     """Write a certificate of numbers: `mipsim check FILE`, which shares no code with the rest of mipsim, accepts it, or rejects it.
 
     The certificate holds the question, ends of each number that ball arithmetic proves, and the ends that mipsim computes, which may be
-    narrower. Both kinds of ends are compared here: if they contradict each other, one of the two programs is wrong.
+    narrower. Both kinds of ends are compared here: if they contradict each other, a program is wrong.
 
     Args:
         question: an `Account`, whose numbers are certified; an `Audit`, whose counts show a lower bound; a curve: Gaussian and Laplace
@@ -165,7 +165,7 @@ def _audited(audit: Audit) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 def _played(
     question: tuple[Any, ...], wanted: dict[str, list[float]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], Callable[[float], float]]:
-    """The likelihood ratio of independent coordinates: a composition of theirs. Each is a count of n records, a certain one of which is the target."""
+    """The likelihood ratio of independent coordinates: a composition of theirs. Each is a count of n records, with the target among them or not."""
     from scipy.stats import binom
 
     from mipsim.attacks import LikelihoodRatio
