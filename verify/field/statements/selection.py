@@ -142,7 +142,7 @@ BOUNDED_RANGE = Statement(
     formula=r"\eta\text{-bounded range} \Rightarrow \frac{\eta^2}{8}\text{-zCDP}",
     says="An $\\eta$-bounded range private mechanism is $\\eta^2/8$-concentrated differentially private: $D_a \\le a \\eta^2/8$ at every order $a > 1$. "
     "Judged for the pairs with two outputs, which are the worst (Dong, Durfee and Rogers 2020).",
-    source="Cesar and Rogers (2021), as Steinke (2021), differentialprivacy.org, theorem 5, has it; the post was at hand, not the paper",
+    source="Cesar and Rogers (2021), as Rogers and Steinke (2021), differentialprivacy.org, theorem 5, has it; the post was at hand, not the paper",
     kind=Bound(unit="D_a / a"),
     domain={
         "eta": Real(0.01, 20.0, log=True, meaning="eta, the length of the range of losses"),
@@ -154,7 +154,7 @@ BOUNDED_RANGE = Statement(
     points=({"eta": 1.0, "place": 0.5, "order": 1.01}, {"eta": 0.01, "place": 0.5, "order": 2.0}, {"eta": 5.0, "place": 0.1, "order": 3.0}),
     control=Control({"eta": 1.0, "place": 0.5, "order": 1.01}, attained=True),
     quote=Quote(
-        "If M is eta-bounded range private, then it is (1/8) eta^2-concentrated differentially private.",
+        "If M is eta-bounded range, then it is (1/8) eta^2-concentrated differentially private.",
         "theorem 5 of the post 'A Better Privacy Analysis of the Exponential Mechanism'",
     ),
 )  # fmt: skip
@@ -437,7 +437,8 @@ BEST_POISSON = Statement(
     name="field-best-of-poisson",
     formula=r"\varepsilon' = \varepsilon + \mu \hat\delta + \frac{\log \mu}{\lambda - 1}",
     says="The best of a Poisson number of runs, of mean $\\mu \\ge 1$, has at order $\\lambda$ a Renyi divergence of at most $\\varepsilon + \\mu\\hat\\delta + "
-    "\\log(\\mu)/(\\lambda - 1)$, where a run is $(\\lambda, \\varepsilon)$-RDP and $(\\log(1 + 1/(\\lambda - 1)), \\hat\\delta)$-DP.",
+    "\\log(\\mu)/(\\lambda - 1)$, where a run is $(\\lambda, \\varepsilon)$-RDP and $(\\log(1 + 1/(\\lambda - 1)), \\hat\\delta)$-DP. "
+    "Judged for coins and random finite laws of 2 to 6 outcomes.",
     source=_THEOREM_6,
     kind=Bound(unit="Renyi divergence"),
     domain=_BEST,

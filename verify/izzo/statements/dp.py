@@ -167,7 +167,7 @@ _FOUR = {"n": 4, "notion": "f-DP", "order": 2.0}
 THEOREM_7 = Statement(
     name="izzo-thm-7",
     uses=("izzo-thm-5",),
-    says="For any eta > 0 some algorithm is eta-MIP and not (nontrivially) RDP, CDP, tCDP or f-DP: the example of theorem 5.",
+    says="For any eta > 0 some algorithm is eta-MIP and not (nontrivially) RDP, CDP, tCDP or f-DP: the example of theorem 5. (That it is eta-MIP is judged in izzo-thm-5, and here that D* and a neighbour have disjoint answers.)",
     # Disjoint supports: f = 0, and RDP, CDP and tCDP hold with an infinite bound only.
     kind=rf.Equality(1e-12, unit="least FPR + FNR, or 1/divergence"),
     domain={

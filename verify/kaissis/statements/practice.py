@@ -58,7 +58,7 @@ POWER = Statement(
 )
 
 DIFFERENCE = "power in the DPTM less that in the RTM, with sub-sampling in both"
-SHARE = "the same, as a share of the power in the DPTM"
+SHARE = "the loss of power as a share of that in the DPTM"
 AGAINST_NONE = "power in the DPTM without sub-sampling less that in the RTM with it"
 
 
@@ -133,7 +133,7 @@ RERO = Statement(
     name="kaissis-rero",
     formula=r"1 - J(\kappa) \le 1 - f(\kappa)",
     uses=("kaissis-lemma-6",),
-    says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM.",
+    says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM. (Judged are the two bounds, not the success of an attacker, and that the first is not larger.)",
     source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
     kind=rf.Bound(unit="probability"),
     domain={

@@ -25,7 +25,7 @@ LESS_NOISE = Statement(
     uses=("leemann-thm-4.2",),
     says="We never need to add more noise for mu-GMIP than for mu-GDP: the noise of mu-GDP gives mu-GMIP. (Where equation 9 asks for more, as at a small "
     "mu, this is the noise that is needed.)",
-    fails="For GDP of replaced records it is right. A record that is replaced, as in the game, moves a sum twice as far as a record that is added or removed: the noise of GDP for the latter gives less than mu-GMIP. The more gradients there are, the more the others hide, and the rarer are the errors at which it shows.",
+    fails="For GDP of replaced records, as theorem 4.2, on which the sentence rests, has it with its A: D^n -> R^d, it is right; table 1 has a record added. A record that is replaced, as in the game, moves a sum twice as far as a record that is added or removed: the noise of GDP for the latter gives less than mu-GMIP. The more gradients there are, the more the others hide, and the rarer are the errors at which it shows.",
     instead="the noise of GDP for a replaced record",
     source="Leemann et al., section 6.2",
     kind=rf.Bound(),
@@ -54,6 +54,8 @@ LESS_NOISE = Statement(
     restricted_by=(rf.Quote(
         "We can do so both for μ-GMIP using the result in Equation (10) and using the result by Dong et al. [11, Corollary 4] " "for μ-GDP, which result in the same [page] attack success rates while μ-GDP allows for stronger privacy threat models.",
         "section 6.2",
+    ), rf.Quote(
+        "Let an algorithm A : D^n → R^d be f-differentially private [11]. Then, algorithm A will also be f-membership inference private.", "theorem 4.2"
     ), quotes.ADDED_INSTANCE, quotes.TYPICAL_SAMPLES),
     second_route=lambda reading, mu, n, own: summed(n, shift_of(reading, mu), own, mu),
 )  # fmt: skip
