@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -70,7 +71,7 @@ class Draws:
         return Replication(value, low, high, "P(in) - e^epsilon P(out) of an event", self.how, size=self.size)
 
 
-def ahead(first: Draws, second: Draws, names: str, rates: Sequence[float] = RATES) -> Replication:
+def ahead(first: Any, second: Any, names: str, rates: Sequence[float] = RATES) -> Any:
     """How far the power of the first attack is above that of the second, at the FPR where it is so most surely; the statement names no FPR.
     `first`: the attack that should not be stronger; `names`: what is subtracted, in words; `rates`: FPRs that are looked
     at, at most as many as in `RATES`.

@@ -389,7 +389,7 @@ def _side(
         r, new = np.exp(-tilt * spacing), -np.expm1(-tilt * spacing)
 
         def integral(values: np.ndarray, first: float) -> np.ndarray:
-            """first, then new * values[i] + r * (the one before)."""
+            """first, then new * values[i] + r * (the value before)."""
             rest, _ = lfilter([new], [1.0, -r], values, zi=[r * first])
             return np.append(first, rest)
 

@@ -357,7 +357,7 @@ def sizes_of(kind: Limit, low: float, high: float, at: Mapping[str, Any] | None 
 def companions(sizes: Sequence[int], seed: int) -> tuple[int, ...]:
     """The sizes with at most three companions: what holds along 100, 200, 400, ... may fail at odd n.
 
-    Two lie in the last third of the range, evenly in log n, where a limit is decided: next to the third largest size one that is no multiple of 2, 3 or
+    Two lie in the last third of the range, evenly in log n, where a limit is decided: next to the third largest size a size that is no multiple of 2, 3 or
     5, and at random up to the second largest an odd multiple of 30. One that is no multiple of 2, 3 or 5 lies next to the last size before that third.
     None lies at the largest sizes, where truth takes longest.
 

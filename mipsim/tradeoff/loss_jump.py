@@ -1,6 +1,6 @@
 """Sums of privacy losses of which few rare, large losses make a delta: no tilt has its mean there, so that they are looked at apart.
 
-Outcomes have no loss above a border, one, two, and so on, so that delta is a sum of deltas. Each is that of a sum of independent losses too,
+Outcomes have 0, 1, 2 and so on losses above a border, so that delta is a sum of deltas. Each is that of a sum of independent losses too,
 some of which have the masses of the large losses alone, and is known relative to these. What is left is bounded: where no loss is large by
 Markov's inequality, as `LossSum.rough_other` does, or by a lattice too; of more large losses by the mass of the world "in".
 """
@@ -34,7 +34,7 @@ _HARDLY = 0.85  # a finer lattice that leaves so much of the width is no use
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """Bounds of the delta at losses around the one that it was made for.
+    """Bounds of the delta at losses around its own.
 
     `bands`: of sums with some large losses or none, and logarithms of how many there are of each; `line`: (logarithm at 0, fall) of a bound
     of what no large loss makes, where no band tells it; `log_beside`: of what reveals the world "in", and of more large losses.
@@ -122,7 +122,7 @@ def jump(whole: LossSum, loss: float, accuracy: float) -> Jump | None:
 
 
 def _is_seen(whole: LossSum, loss: float) -> bool:
-    """Whether a tilt of the sum makes what leads to a loss common: many losses, or a single large one beside small ones."""
+    """Whether a tilt of the sum makes what leads to a loss common: many losses, or a single large loss beside small losses."""
     theta = whole.tilt_of_loss(loss)
     if not whole._before_jump(theta):
         return True

@@ -299,7 +299,8 @@ class LossSum(LossPlan):
             known = with_complement(*known, *bounds[other], total=loss)
             if needs == "rest":
                 return known
-            return with_complement(*bounds[PLACES[needs]], *known, total=loss if needs == "other" else 0.0)
+            low, high = bounds[PLACES[needs]]
+            return with_complement(low, high, *known, total=loss if needs == "other" else 0.0)
 
         def width(bounds: list[np.ndarray]) -> np.ndarray:
             low, high = ends(bounds)

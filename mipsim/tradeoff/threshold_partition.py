@@ -85,7 +85,7 @@ class ThresholdPartition(Partition):
         return Corners(*(np.where(usable, new, old) for new, old in zip(met, best, strict=True)))
 
     def _where_slopes_meet(self, plain: Corners) -> Corners | None:
-        """Where a line of the largest slope from the one end meets a line of the least slope to the other; None if neither is known."""
+        """Where a line of the largest slope from an end meets a line of the least slope to the other; None if neither is known."""
         inner = np.isfinite(self.z[:-1]) & np.isfinite(self.z[1:])
         slopes = self.law.log_ratios(-self.z[1:][inner], -self.z[:-1][inner])
         if slopes is None:
