@@ -8,7 +8,6 @@ import pytest
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.exact import exact_law
-from mipsim.exact.bracketed import BracketLaw
 from mipsim.exact.contours import LEAST_LOG
 from mipsim.exact.discrete_rows import common_step
 from mipsim.exact.independent import Independent, Stack, _pairs, heavy_atoms
@@ -28,11 +27,6 @@ def bernoulli_game(
     with exact_scope():
         weights, offset = np.asarray(attack.weights(jnp.asarray(z))), float(attack.offset(jnp.asarray(z)))
     law = exact_law(mi.FixedTarget(MEAN, data, n, z), attack)
-    if isinstance(
-        law, BracketLaw
-    ):  # few coordinates: inversion is right far into the tails, but its proof is weak
-        assert isinstance(law.guess, InvertedLaw)
-        law = law.guess
     assert isinstance(law, InvertedLaw)
     return law, p, weights, z, offset
 
