@@ -5,8 +5,7 @@
     E_out(e^L - e^s)_+ = e^s / (2 pi i) * integral of e^(-s z) M(z)^n / (z (z - 1)) dz   for Re z > 1,
 
 and the same integral is E_out(e^s - e^L)_+ for Re z < 0 (the pay-offs' own transforms; Fourier inversion). Through the saddle point, where
-the integrand is largest, nothing cancels, so that a delta of 1e-300 has as many digits as a delta of 0.1. `LaplaceSum` is exact: under the
-measure half-way between the worlds a loss of the Laplace mechanism is uniform but for two atoms, and a sum of uniforms is a spline.
+the integrand is largest, nothing cancels, so that a delta of 1e-300 has as many digits as a delta of 0.1.
 """
 
 # mpmath says little of its types.
@@ -260,63 +259,3 @@ def counted(parts: Sequence[LogMoment], counts: Sequence[int]) -> LogMoment:
 def _exactly(value: FLOAT) -> mpf:
     high = float(value)
     return mpf(high) + mpf(float(value - FLOAT(high)))
-
-
-class LaplaceSum(Truth):
-    """`steps` products of the Laplace mechanism of shift mu."""
-
-    def __init__(self, mu: object, steps: int) -> None:
-        self.mu, self.steps = mpf(mu), steps
-        # ((1/2)(e^mz + e^-mz) + (e^mz - e^-mz) / 4z)^n = 2^-n sum over m, k of coefficient e^((2k - n) m z) / (2z)^m
-        self.terms: list[tuple[int, list[int]]] = []
-        for m in range(steps + 1):
-            row = [1]
-            for j in range(steps):
-                sign = -1 if j < m else 1
-                row = [
-                    (sign * row[k] if k < len(row) else 0) + (row[k - 1] if k else 0)
-                    for k in range(len(row) + 1)
-                ]
-            ways = int(mp.binomial(steps, m))
-            self.terms.append((m, [ways * v for v in row]))
-
-    def hockey(self, s: mpf) -> mpf:
-        n = self.steps
-        if s >= n * self.mu:
-            return mpf(0)
-        if s <= -n * self.mu:
-            return -mp.expm1(s)
-        with mp.workdps(60 + 6 * n + 20):
-            total = mpf(0)
-            for m, row in self.terms:
-                for k, coefficient in enumerate(row):
-                    end = (2 * k - n) * self.mu
-                    if coefficient and end > s:
-                        total += coefficient * self._pay_off(m, end, mpf(s)) / mpf(2) ** m
-            total *= mp.exp(-n * self.mu / 2) / mpf(2) ** n
-        return +total
-
-    @staticmethod
-    def _pay_off(m: int, end: mpf, s: mpf) -> mpf:
-        """Integral of (end - y)^(m-1) / (m-1)! (e^(y/2) - e^(s - y/2)) over s < y < end."""
-        w = end - s
-        if m == 0:
-            return mp.exp(end / 2) - mp.exp(s - end / 2)
-        first = second = mpf(0)
-        term = w**m / mp.factorial(m - 1)
-        j = 0
-        while True:  # sum over j of (-+ w / 2)^j / j! w^m / ((m - 1)! (m + j))
-            first += (-1) ** j * term / (m + j)
-            second += term / (m + j)
-            j += 1
-            term *= w / (2 * j)
-            if term < mpf(10) ** (-mp.dps) * second:
-                break
-        return mp.exp(end / 2) * first - mp.exp(s - end / 2) * second
-
-    def put(self, s: mpf) -> mpf:
-        return mp.exp(s) * self.hockey(-s)
-
-    @property
-    def reversed(self) -> Truth:
-        return self

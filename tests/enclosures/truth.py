@@ -252,27 +252,6 @@ class Mixtures(Truth):
         tpr, fnr = self._tails(y)[1]
         return fnr, tpr
 
-    def _at(self, s: mpf) -> mpf:
-        """The outcome of loss s."""
-
-        def loss(y: mpf) -> mpf:
-            out, inside = (
-                mp.log(mp.fsum(w * mp.exp(m * y - m * m / 2) for m, w in side.items())) for side in self.sides
-            )
-            return inside - out
-
-        return threshold(lambda y: loss(y) >= s, -3000, 3000)
-
-    def hockey(self, s: mpf) -> mpf:
-        with mp.extradps(60):
-            out, inside = self._tails(self._at(s))
-            return +(inside[0] - mp.exp(s) * out[0])
-
-    def put(self, s: mpf) -> mpf:
-        with mp.extradps(60):
-            out, inside = self._tails(self._at(s))
-            return +(mp.exp(s) * out[1] - inside[1])
-
 
 class Laplace(Truth):
     """Scale 1, shifted by mu: the loss |x| - |x - mu| has atoms at both ends."""

@@ -34,6 +34,7 @@ NUMBERS: dict[str, tuple[Callable[[], mi.AbstractTradeOff], Ask, float, float, f
     "epsilon is searched until it is reached": (lambda: steps(0.8, 0.05, 20_000), lambda c: c.epsilon_bounds(1e-6), 140.6423, 1e-3, 1.5e-3),
     "Laplace steps end where their losses do": (lambda: mi.compose(mi.LaplaceTradeOff(0.5), copies=12), lambda c: c.epsilon_bounds(0.0), 6.0, 0.0, 1e-9),
     "nor is there a delta beyond": (lambda: mi.compose(mi.LaplaceTradeOff(0.5), copies=12), lambda c: c.delta_bounds(6.0), 0.0, 0.0, 1e-12),
+    "their rarest outcomes": (lambda: mi.compose(mi.LaplaceTradeOff(0.5), copies=2), lambda c: c.tpr_bounds(1e-3), 1e-3 * math.e, 0.0, 1e-9),
     # Output "yes" of all has probability 0.73^1000 in the first world and e^-1313 in the second: float64 holds the first alone.
     "an atom rare in a single world": (lambda: mi.compose(mi.ApproxDPTradeOff(1.0), copies=1000), lambda c: c.epsilon_bounds(0.0), 1000.0, 0.0, 1e-9),
     "mixtures keep their slope": (lambda: mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(0.01), 0.25), copies=1800), lambda c: c.epsilon_bounds(0.0), 1800 * float(np.log1p(0.25 * np.expm1(0.01))), 0.0, 1e-9),
