@@ -1,16 +1,12 @@
 """Composition against closed forms, binomials, quadrature and properties."""
 
-# mpmath says little of its types.
-# pyright: reportAttributeAccessIssue=false, reportOperatorIssue=false
-
-import mpmath
 import numpy as np
 import pytest
-from mpmath import mp
 from scipy.integrate import quad
 from scipy.stats import norm
 
 import mipsim as mi
+from mipsim import check
 
 
 @pytest.mark.parametrize(
@@ -33,40 +29,36 @@ def test_the_bounds_hold_where_the_sum_drifts_on_the_grid(sigma: float, rate: fl
     assert low[0] == 1.0  # no output surely reveals the world
 
 
+def thrown(epsilon: float, rate: float, copies: int) -> tuple[check.Finite, check.arb]:
+    """A randomised response that is sampled, so many times, by the number of equal answers; and the largest loss."""
+    more = 1 / (1 + (-check.arb(epsilon)).exp())
+    inside = rate * more + (1 - check.arb(rate)) * (1 - more)
+    masses = [(check.arb_poly([1 - p, p]) ** copies).coeffs() for p in (inside, 1 - more)]
+    return check.Finite(list(zip(*masses, strict=True)), ordered=True), copies * (inside / (1 - more)).log()
+
+
+@check.ctx.workprec(2000)
 def test_exact_powers_hold_what_rounding_adds() -> None:
-    # A coin that is thrown n times: the truth is a binomial sum in 400 digits.
     eps, n = 0.0816, 700
+    truth, _ = thrown(eps, 1.0, n)
     result = mi.compose(mi.ApproxDPTradeOff(eps, 0.0), copies=n)
     assert isinstance(result, mi.SampledTradeOff)
     bare = mi.SampledTradeOff.from_points(result.alpha, result.complement, result.corners, result.tpr)
-    with mp.workdps(400):
-        heads = 1 / (1 + mp.exp(-mp.mpf(eps)))
-        fpr = [mp.mpf(0)]
-        fnr = [mp.mpf(1)]
-        for k in range(n, -1, -1):
-            ways = mp.binomial(n, k)
-            fpr.append(fpr[-1] + ways * (1 - heads) ** k * heads ** (n - k))
-            fnr.append(fnr[-1] - ways * heads**k * (1 - heads) ** (n - k))
-        for i in (1, 5, 200, 350, 360, 600, n - 20):
-            # Read at a float near the corner, by the edge to its right.
-            log_fpr = float(mp.log(fpr[i]) if fpr[i] < 0.5 else mp.log1p(-(1 - fpr[i])))
-            at = mp.exp(mp.mpf(log_fpr))
-            j = i if at >= fpr[i] else i - 1
-            share = (at - fpr[j]) / (fpr[j + 1] - fpr[j])
-            truth = (1 - share) * fnr[j] + share * fnr[j + 1]
-            bounds = result.enclosure(np.array([log_fpr]))
-            logs = mp.log(truth), mp.log(1 - truth)
-            for k in (0, 1):
-                assert bounds[2 * k][0] <= logs[k] <= bounds[2 * k + 1][0]
-                assert bounds[2 * k + 1][0] - bounds[2 * k][0] < 1e-8
-        advantage = mp.fsum(
-            max(0, (fpr[i + 1] - fpr[i]) * (mp.exp((n - 2 * i) * mp.mpf(eps)) - 1)) for i in range(n + 1)
-        )
-        low, high = result.advantage_bounds()
-        assert low <= advantage <= high
-        # The check can fail: without the allowance for rounding the truth is outside.
-        low, high = bare.advantage_bounds()
-        assert not low <= advantage <= high
+    for i in (1, 5, 200, 350, 360, 600, n - 20):
+        log_fpr = float(truth.sums[i][1].log())  # near the corner
+        at = check.arb(log_fpr).exp()
+        (p, q), (more, last) = truth.sums[i - (at < truth.sums[i][1]) :][:2]
+        tpr = p + (at - q) / (last - q) * (more - p)
+        bounds = result.enclosure(np.array([log_fpr]))
+        for k, rate in enumerate((1 - tpr, tpr)):
+            assert bounds[2 * k][0] <= rate.log() <= bounds[2 * k + 1][0]
+            assert bounds[2 * k + 1][0] - bounds[2 * k][0] < 1e-8
+    advantage = truth.curve(check.arb(1))
+    low, high = result.advantage_bounds()
+    assert low <= advantage <= high
+    # The check can fail: without the allowance for rounding the truth is outside.
+    low, high = bare.advantage_bounds()
+    assert not low <= advantage <= high
 
 
 @pytest.mark.evidence
@@ -89,19 +81,13 @@ def test_an_epsilon_of_a_thousand_is_enclosed_after_any_other_question():
 @pytest.mark.filterwarnings("ignore:.*both bounds hold")
 @pytest.mark.parametrize(("epsilon", "rate", "copies"), [(1.0, 1.0, 1283), (0.1, 0.01, 1283)])
 def test_masses_of_a_power_that_underflow_are_not_lost(epsilon: float, rate: float, copies: int):
-    """The rarest outcomes have masses of e^-1685 and more, and the largest losses: by binomial sums in high precision."""
+    """The rarest outcomes have masses of e^-1685 and more, and the largest losses: by binomial sums in balls."""
     curve = mi.compose(mi.MixtureTradeOff(mi.ApproxDPTradeOff(epsilon), rate), copies=copies, accuracy=1e-2)
-    with mpmath.workdps(60):
-        out = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
-        inside = mpmath.mpf(rate) * (1 - out) + (1 - mpmath.mpf(rate)) * out
-        largest = copies * mpmath.log(inside / out)
+    with check.ctx.workprec(2000):
+        truth, largest = thrown(epsilon, rate, copies)
         at = float(0.999 * largest)
-        delta = mpmath.mpf(0)
-        for k in range(copies - 5, copies + 1):  # others have a smaller loss
-            p, q = (r**k * (1 - r) ** (copies - k) for r in (inside, out))
-            delta += mpmath.binomial(copies, k) * max(p - mpmath.exp(mpmath.mpf(at)) * q, 0)
         low, high = curve.log_delta_bounds(at)
-        assert low <= mpmath.log(delta) <= high
+        assert low <= truth.curve(check.arb(at).exp()).log() <= high
         assert high < low + 0.1 or high < -600.0  # a polygon has no corners below float64's range
         low, high = curve.epsilon_bounds(0.0)
         assert low <= largest <= high
