@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from .truth import Rate, Truth, mp, mpf
+from .truth import Truth, mp, mpf
 
 LogMoment = Callable[[np.ndarray], np.ndarray]
 Wide = np.clongdouble
@@ -67,14 +67,6 @@ def subsampled_gaussian(mu: float, p: float, edges: Sequence[float] = (), part: 
 def gaussian(mu: float) -> LogMoment:
     m = FLOAT(mu)
     return lambda z: m * m / 2 * z * (z - 1)
-
-
-def two_coins(out: float, inside: float) -> LogMoment:
-    """A coin with P(head) = `out` or `inside`."""
-    o, i = FLOAT(out), FLOAT(inside)
-    return lambda z: np.log(
-        o * np.exp(z * np.log(i / o)) + (1 - o) * np.exp(z * (np.log1p(-i) - np.log1p(-o)))
-    )
 
 
 class Saddle(NamedTuple):
@@ -164,13 +156,6 @@ class Transformed(Truth):
 
     def put(self, s: mpf) -> mpf:
         return self._cached("put", s, -1, (0, 1)) * mp.exp(float(s))
-
-    def at_threshold(self, t: float) -> tuple[Rate, Rate]:
-        """((FPR, 1 - FPR), (FNR, TPR)) of the test L > t."""
-        fpr, tnr = self._cached("fpr", t, 1, (0,)), self._cached("tnr", t, -1, (0,))
-        scale = mp.exp(float(t))
-        tpr, fnr = self._cached("tpr", t, 1, (1,)) * scale, self._cached("fnr", t, -1, (1,)) * scale
-        return (fpr, tnr), (fnr, tpr)
 
 
 class SubsampledSteps(Transformed):

@@ -221,7 +221,7 @@ def test_a_sentence_of_another_library_is_no_answer(answer: Callable[[], object]
 
 
 def test_what_is_wrong_is_listed() -> None:
-    """An interval upside down, and a private curve that leaks surely more than one that is less private."""
+    """An interval upside down, and a curve that surely leaks more than a less private curve."""
     good, low, high = ("a", 0.1, 0.2), ("b", 0.3, 0.4), ("c", 0.4, 0.3)
     assert wrong([good, low], [(good, low)]) == []
     assert len(wrong([high], [])) == 1

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import mipsim as mi
+from mipsim import check
 from mipsim.tradeoff.stochastic import stochastic_composition
 
-from .composed import SubsampledSteps, Transformed, subsampled_gaussian
+from .composed import SubsampledSteps
 from .curves import SURE_MASSES, Between, Hidden, Walk, guaranteed
 from .enclosed import Queries, hold, misses
 from .truth import Atoms, Gaussian, Laplace, Mixed, Times, mp, mpf, response
@@ -148,17 +149,18 @@ def test_a_far_question_spoils_no_near_question() -> None:
     assert far < 1e-200
 
 
+@check.ctx.workprec(128)
 def test_least_mu_of_subsampled_steps() -> None:
     """It is finite, or stated to be at least something."""
     noise, p, n = 20.0, 0.3, 10
-    truth = Transformed([(subsampled_gaussian(1.0 / noise, p), n)])
+    shift, rate = 1 / Fraction(noise), Fraction(p)
+    step = check.Smooth("gaussian", [(Fraction(0), 1 - rate), (shift, rate)], [(Fraction(0), Fraction(1))])
+    frame = check.Frame(Fraction(1, 2**13), [-(2**13), 2**13], 2, Fraction(1, 10**20), above=False)
+    below = check.composed([(step, n)], [frame])
     low, high = mi.dpsgd(noise, p, n, neighbours="remove").least_mu_bounds()
     # At any threshold the shift is at most the supremum.
-    for t in (-0.1, 0.0, 0.1, 0.3):
-        (a, c), (b, s) = truth.at_threshold(t)
-        from .truth import probit
-
-        assert probit((s, b)) - probit((a, c)) <= high
+    for fpr in (0.01, 0.3, 0.5, 0.9):
+        assert check.probit(below.tpr(Fraction(fpr))[0]) - check.probit(check.arb(fpr)) <= high
     assert low <= high
     assert low > 0.0
 
@@ -371,7 +373,7 @@ def test_products_below_the_least_normal_number(weight: float) -> None:
 
 @pytest.mark.parametrize(("prior", "steps"), [(0.3, 10), (0.55, 10), (0.7, 10), (0.45, 100), (0.55, 100)])
 def test_the_risk_where_a_guess_is_about_as_good(prior: float, steps: int) -> None:
-    """No band was near such a threshold, and the risk in [0, 0.3]; it is a share of 1 less delta of one of the directions."""
+    """No band was near such a threshold, and the risk in [0, 0.3]; it is a share of 1 less delta of a direction."""
     curve = mi.dpsgd(1.0, 0.01, steps, neighbours="remove")
     low, high = curve.bayes_risk_bounds(prior)
     side = curve if prior <= 0.5 else curve.inverse()
