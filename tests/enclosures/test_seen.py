@@ -155,7 +155,7 @@ def test_least_mu_of_subsampled_steps() -> None:
     noise, p, n = 20.0, 0.3, 10
     shift, rate = 1 / Fraction(noise), Fraction(p)
     step = check.Smooth("gaussian", [(Fraction(0), 1 - rate), (shift, rate)], [(Fraction(0), Fraction(1))])
-    frame = check.Frame(Fraction(1, 2**13), [-(2**13), 2**13], 2, Fraction(1, 10**20), above=False)
+    frame = check.Frame(Fraction(1, 2**10), [-(2**10), 2**10], 1, Fraction(1, 10**20), above=False)
     below = check.composed([(step, n)], [frame])
     low, high = mi.dpsgd(noise, p, n, neighbours="remove").least_mu_bounds()
     # At any threshold the shift is at most the supremum.
