@@ -292,10 +292,14 @@ class Frame:
         held, excess, aim = (ZERO, ZERO), 0.0, 0.0
         while n < len(waiting):
             p, q = waiting[n]
-            if not aim:
+            fresh = not aim
+            if fresh:
                 k = math.floor(min(loss((p, q)) / step, self.high) - 1e-6)
                 held, excess, aim = (ZERO, ZERO), 0.0, math.exp(step * k + (-NUDGE if turned else NUDGE))
             more = float(share) * (float(p) - aim * float(q))
+            more = (
+                max(more, 0.0) if fresh else more
+            )  # a mass may be too small for a float; the first is always taken
             if excess + more >= 0.0:
                 held, excess = (held[0] + p * share, held[1] + q * share), excess + more
                 n, share = n + 1, arb(1)

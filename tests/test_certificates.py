@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,23 @@ def test_laws_of_scores_are_products_of_polynomials():
     ] == [True] * 3
     claims[2] |= {"high": "7499/10000"}
     assert not check.proves(check.computed(certificate)[2], claims[2])
+
+
+def test_sums_that_are_equal_as_floats_are_told_apart():
+    first = ["399999999999999999999999999999/" + str(10**30), "1/" + str(10**30), "1/2", "1/10"]
+    second = ["49999999999999999998/" + str(10**20), "1/" + str(10**20), "1/" + str(10**20), "1/2"]
+    score = {"kind": "score", "in": [[first, 1]], "out": [[second, 1]]}
+    claim = {"quantity": "tpr", "at": "1/2", "low": "59/100", "high": "61/100"}
+    certificate = {"certificate": "mipsim 1", "question": score, "bits": 256, "claims": [claim]}
+    (ends,) = check.computed(certificate)
+    assert not check.proves(ends, claim)
+    assert check.proves(ends, claim | {"low": "9/100", "high": "11/100"})
+
+
+def test_masses_below_all_floats_are_merged():
+    frame = check.Frame(Fraction(1, 1024), [-4000, 4000], 2, Fraction(1, 10**40), above=False)
+    least = check.arb(2) ** -1074
+    assert len(frame.merged([(2.5 * least, 7.5 * least)])) == 1
 
 
 STEPS = {
