@@ -297,12 +297,38 @@ def of_scores(rng: Rng) -> Question:
     return Question(f"audit(normal scores, n={count}, {given})", answer)
 
 
+def of_scheme(rng: Rng) -> Question:
+    """A pair of another scheme or mechanism, or what is made of a curve."""
+    noise, rate, size = noise_of(rng), rate_of(rng), log_uniform(rng, 1e-3, 20.0)
+    few, steps = int(rng.integers(1, 6)), int(log_uniform(rng, 1.0, 1e4))
+    whole, batch = int(log_uniform(rng, 2.0, 1e6)), int(log_uniform(rng, 1.0, 1e3))
+    runs, how = int(log_uniform(rng, 1.0, 1e3)), pick(rng, ["add", "remove", "add_or_remove"])
+    made = {
+        "fixed_samples": lambda: mi.fixed_samples(
+            noise, min(batch, whole), whole, steps, replacement=bool(few % 2), neighbours=how
+        ),
+        "truncated_poisson": lambda: mi.truncated_poisson(noise, rate, batch, whole, steps, neighbours=how),
+        "random_allocation": lambda: mi.random_allocation(noise, max(steps, few), few, 1 + few % 3),
+        "dpsgd of groups": lambda: mi.dpsgd(noise, rate, steps, neighbours=how, group=few),
+        "discrete_gaussian": lambda: mi.compose(mi.discrete_gaussian(size, few), copies=runs),
+        "discrete_laplace": lambda: mi.compose(mi.discrete_laplace(size, few), copies=runs),
+        "skellam": lambda: mi.compose(mi.skellam(size**2, few), copies=runs),
+        "exponential_mechanism": lambda: mi.exponential_mechanism(size, runs),
+        "permute_and_flip": lambda: mi.permute_and_flip(size, runs),
+        "logistic": lambda: mi.compose(mi.LogisticTradeOff(size), copies=runs),
+        "matrix_mechanism": lambda: mi.matrix_mechanism(np.tril(np.ones((few, few))), noise, sampling_rate=rate, neighbours=how),
+    }  # fmt: skip
+    name, (what, at) = pick(rng, list(made)), request_of(rng)
+    given = f"noise={noise!r}, rate={rate!r}, size={size!r}, few={few}, steps={steps}, whole={whole}, batch={batch}, runs={runs}, neighbours={how!r}"
+    return Question(f"{name}({given}).{what}{at}", lambda: ([interval(made[name](), what, at, name)], []))
+
+
 KINDS = [of_training] * 6 + [of_composition] * 5 + [of_account] * 2 + [of_noise] * 3 + [of_curve] * 2 + [of_epochs, of_game, of_game, of_scores]  # fmt: skip
 
 
 def question(seed: list[int]) -> Question:
     rng = np.random.default_rng(seed)
-    return pick(rng, KINDS)(rng)
+    return (of_scheme if seed[-1] % 10 == 9 else pick(rng, KINDS))(rng)
 
 
 def questions(start: int, count: int) -> Iterator[Question]:

@@ -1,6 +1,6 @@
 """Any question to what answers exactly: an interval, or a sentence of the library's own, within a minute and 2 GiB more.
 
-`-m evidence` has 40 of them, `-m slow` the other 1,960. `MIPSIM_SEED` moves all. How long an answer takes is measured in processor seconds; a
+`-m evidence` has 200 of them, `-m slow` the other 1,800. `MIPSIM_SEED` moves all. How long an answer takes is measured in processor seconds; a
 question that is still unanswered after twice as long is stopped.
 """
 
@@ -24,7 +24,7 @@ from .questions import question, wrong
 
 START = int(os.environ.get("MIPSIM_SEED", "0"))
 SECONDS, KIBIBYTES = 60.0, 2 << 20
-FEW, MANY, PART = 40, 2_000, 10
+FEW, MANY, PART = 200, 2_000, 10
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*both bounds hold", "ignore:.*at the end of mi.budget"),
