@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mipsim.attacks import LikelihoodRatio
     from mipsim.games import FixedTarget
 
-WIDTH = 1e-3
+WIDTH = 1e-2
 _SLACK = (
     1e-10  # relative: claims are wider than what the checker computed, which may run on other versions of Arb
 )
