@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -35,6 +36,9 @@ Cell = tuple[arb, arb]  # probabilities "in" and "out" of an outcome, or of seve
 Ends = tuple[arb, arb]  # a lower and an upper end
 ZERO, FAR, NUDGE = arb(0), arb("inf"), 2.0**-44
 PLACES = 1 << 20  # the most that a window has
+WORK = 1 << 27  # the most bits of a window, of a sum's values or of the guesses about all canaries
+HEXADECIMAL = re.compile("(-?)0x([0-9a-f]+)(?:[.]([0-9a-f]+))?p([+-]?[0-9]{1,4})")
+RATIONAL = re.compile("-?[0-9]+(?:/0*[1-9][0-9]*)?")
 
 
 class Undecided(ValueError):
@@ -237,7 +241,8 @@ class Frame:
     def __init__(self, step: Fraction, window: list[int], parts: int, tail: Fraction, above: bool) -> None:
         self.low, self.high = window
         demand(2**-20 <= step <= 1 and tail > 0, "the step or the tail is out of range")
-        fits = self.low < 0 < self.high and self.high - self.low <= PLACES
+        places = self.high - self.low
+        fits = self.low < 0 < self.high and places <= PLACES and places * ctx.prec <= WORK
         demand(fits and max(self.high, -self.low) * step < 700, "the window is out of range")
         self.step, self.parts, self.tail, self.above = step, parts, ball(tail), above
         self.unit, self._places = ball(step), dict[int, arb]()
@@ -369,13 +374,14 @@ def composed(parts: list[tuple[Smooth | Finite, int]], frames: list[Frame]) -> F
 
 
 def exact(value: Any) -> Fraction:
-    """A number that is written as an integer, as "n/d" or as `float.hex` writes it."""
+    """A number that is written as an integer, as "n/d" or as `float.hex` writes it; of any size, and never rounded."""
     text = str(value)
     demand(type(value) in (int, str) and len(text) <= 2000, "a number must be an integer or a text")
-    try:
-        return Fraction(float.fromhex(text)) if "x" in text else Fraction(*map(int, text.split("/")))
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise Undecided(f"{text[:40]!r} is no number") from None
+    if hexadecimal := HEXADECIMAL.fullmatch(text):
+        sign, digits, more, exponent = hexadecimal.groups("")
+        return int(sign + digits + more, 16) * Fraction(2) ** (int(exponent) - 4 * len(more))
+    demand(RATIONAL.fullmatch(text), f"{text[:40]!r} is no number")
+    return Fraction(text)
 
 
 def whole(value: Any, low: int, high: int) -> int:
@@ -391,6 +397,12 @@ def record(value: Any, *needed: str, more: Sequence[str] = ()) -> list[Any]:
     return [value[name] for name in needed]
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, each of whose keys stands there a single time."""
+    demand(len(dict(pairs)) == len(pairs), "a key of an object is given twice")
+    return dict(pairs)
+
+
 def several(value: Any, size: int | None = None) -> list[Any]:
     """A list that is not empty, or of a certain size."""
     demand(isinstance(value, list) and 0 < len(value) <= 10_000, "a list must have 1 to 10,000 entries")
@@ -404,7 +416,8 @@ def masses(factors: Any) -> list[arb]:
     for values, count in (several(pair, 2) for pair in several(factors)):
         known = [exact(value) for value in several(values)]
         demand(min(known) >= 0 and sum(known) == 1, "probabilities must be at least 0 and sum to 1")
-        demand(whole(count, 0, PLACES) * len(known) + product.length() < PLACES, "a sum has too many values")
+        size = whole(count, 0, PLACES) * len(known) + product.length()
+        demand(size * ctx.prec < WORK / 8, "a sum has too many values")
         product *= arb_poly([ball(mass) for mass in known]) ** count
     return product.coeffs()
 
@@ -509,6 +522,7 @@ def of_counts(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
 
 def shown(tpr: arb, tnr: arb, quantity: str, at: arb) -> arb:
     """What a test with these rates shows; it grows with both."""
+    demand(quantity not in ("advantage", "mu") or at == 0, "an advantage and mu stand at 0")
     if quantity == "advantage":
         return tpr + tnr - 1
     if quantity == "tpr":
@@ -533,11 +547,12 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
     _, risk, number, guesses, *twice = record(
         question, "kind", "risk", "canaries", "guesses", "records", "runs"
     )
-    canaries, (records, runs) = whole(number, 1, 10**7), (whole(value, 1, 2) for value in twice)
+    canaries, (records, runs) = whole(number, 1, WORK // ctx.prec), (whole(value, 1, 2) for value in twice)
     plan = [tuple(whole(x, 0, canaries) for x in several(pair, 2)) for pair in several(guesses)]
     demand(0 < exact(risk) < 1, "the risk must lie between 0 and 1")
     demand(all(right <= tried > 0 for tried, right in plan), "there are more right guesses than guesses")
-    demand(quantity == "mu" or (quantity == "epsilon" and 0 <= at <= 1), "quantity must be epsilon or mu")
+    known = (quantity == "mu" and at == 0) or (quantity == "epsilon" and 0 <= at <= 1)
+    demand(known, "quantity must be epsilon at a delta, or mu at 0")
     share = ball(exact(risk) / len(plan))
 
     def fpr(tpr: arb, value: arb) -> arb:
@@ -579,7 +594,7 @@ def computed(certificate: Any) -> list[Ends]:
         certificate, "certificate", "question", "bits", "claims", more=("grid", "about")
     )
     demand(version == "mipsim 1" and isinstance(question, dict), "this program knows no such certificate")
-    ctx.prec, kind = whole(bits, 64, 8192), question.get("kind")
+    ctx.prec, kind = whole(bits, 64, 1024), question.get("kind")
     ways: Any = question
     number: Any = {"counts": of_counts, "guesses": of_guesses}.get(str(kind), of_curves)
     if kind == "composition":
@@ -612,7 +627,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         demand(len(paths) == 1, "usage: check FILE")
         with open(paths[0], encoding="utf-8") as file:
-            certificate = json.load(file)
+            certificate = json.load(file, object_pairs_hook=once)
         for (low, high), claim in zip(computed(certificate), certificate["claims"], strict=True):
             accepted &= (holds := proves((low, high), claim))
             name, ends = f"{claim['quantity']} at {float(exact(claim['at'])):g}", [float(low), float(high)]

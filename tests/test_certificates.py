@@ -137,7 +137,7 @@ def test_laws_of_scores_are_products_of_polynomials():
     assert not check.proves(check.computed(certificate)[2], claims[2])
 
 
-def test_sums_that_are_equal_as_floats_are_told_apart():
+def test_sums_that_are_equal_as_floats_differ():
     first = ["399999999999999999999999999999/" + str(10**30), "1/" + str(10**30), "1/2", "1/10"]
     second = ["49999999999999999998/" + str(10**20), "1/" + str(10**20), "1/" + str(10**20), "1/2"]
     score = {"kind": "score", "in": [[first, 1]], "out": [[second, 1]]}
@@ -146,6 +146,22 @@ def test_sums_that_are_equal_as_floats_are_told_apart():
     (ends,) = check.computed(certificate)
     assert not check.proves(ends, claim)
     assert check.proves(ends, claim | {"low": "9/100", "high": "11/100"})
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ({}, {"quantity": "epsilon", "at": "0x1p-1080", "low": "0x1p8", "high": None}),
+        ({"in": [["0x1p-1080", 1]]}, {"quantity": "delta", "at": 0, "low": 0, "high": 0}),
+        ({}, {"quantity": "delta", "at": 0, "low": "0x0.61e00000000000000001p0", "high": "0x0.61ep0"}),
+    ],
+)
+def test_no_text_of_a_number_is_rounded(change, claim):
+    """Numbers that no float has are read in full: what only their floats make true is not accepted."""
+    part = {"noise": "gaussian", "in": [[1, 1]], "out": [[0, 1]], "copies": 1} | change
+    question = {"kind": "composition", "parts": [part], "neighbours": "remove"}
+    certificate = {"certificate": "mipsim 1", "question": question, "bits": 128, "claims": [claim]}
+    assert not check.proves(check.computed(certificate)[0], claim)
 
 
 def test_masses_below_all_floats_are_merged():
@@ -172,11 +188,11 @@ WRONG = {  # where -> what is put there
     "grid.grids": (0, 99, -1),
     "grid.tail": (0, "-1/2", "inf"),
     "grid": (None, [], {"step": 1}),
-    "bits": (1, 10**9, -128, "128"),
+    "bits": (1, 10**9, 8192, -128, "128"),
     "certificate": ("mipsim 2", 1, None),
     "claims": ([], {}, [{}], None, [{"quantity": "delta", "at": 1, "low": 0}]),
     "claims.0.quantity": ("sigma", None, ["delta"], "at_least"),
-    "claims.0.at": ("nan", "inf", -1, 1e400, "1/0", "0x", True, 10**6),
+    "claims.0.at": ("nan", "inf", -1, 1e400, "1/0", "0x", True, 10**6, "1_0", " 1 / 2 ", "٣"),
     "claims.0.low": ("nan", None, "1/0", 0.0),
     "claims.0.high": ("nan", "-1/0", [], 1.0),
     "claims.0.stated": ([], [0], ["nan", 1], 5),
@@ -226,7 +242,9 @@ def test_malformed_certificates_are_never_accepted(place, tmp_path, capsys):
 def test_files_that_hold_no_certificate_are_never_accepted(tmp_path, capsys):
     path = tmp_path / "certificate.json"
     assert check.main([str(path)]) == check.main([]) == 2
-    for text in ("", "{", "[" * 10_000, "null", "NaN", '{"certificate": "mipsim 1"}', json.dumps(STEPS)[:-5]):
+    steps = json.dumps(STEPS)
+    twice = steps[:-1] + ', "bits": 64}'
+    for text in ("", "{", "[" * 10_000, "null", "NaN", '{"certificate": "mipsim 1"}', steps[:-5], twice):
         path.write_text(text)
         assert check.main([str(path)]) == 2, text
     path.write_text(json.dumps(STEPS))
