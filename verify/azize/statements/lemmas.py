@@ -113,8 +113,8 @@ C9 = Statement(
 C12 = Statement(
     name="azize-lemma-C.12", formula=r"E_0[W] = -\frac{\rho t^2}{2 n}, \quad E_1[W] = \frac{\rho t^2}{2 n}, \quad V_0[W] = V_1[W] = \frac{\rho t^2}{n}, \quad \text{each} + o(1 / n)",
     says=_W + ".",
-    fails="$W_n$ is of degree 4 in the mean of the records, so that its variance takes the eighth moment, which need not exist where a moment just above the fourth does.",
-    instead="finite eighth moments",
+    fails="$W_n$ is of degree 4 in the mean of the records, so that its variance takes the eighth moment, which need not exist where a moment just above the fourth does. The two means stand as printed.",
+    instead="for the variances, finite eighth moments",
     kind=replace(C9.kind, ceiling=without_variance),
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.99, meaning="share of the records that is released")},
     claimed=C9.claimed,

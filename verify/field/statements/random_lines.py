@@ -68,7 +68,7 @@ R1SMG = Statement(
     "$\\psi = (\\delta\\Gamma((M-1)/2) / (\\sqrt\\pi\\,\\Gamma(M/2)))^{2/(M-2)}$, makes an answer of $M$ numbers $(\\varepsilon, \\delta)$-DP.",
     fails="The length of the noise is about sigma whatever the dimension is, so that along the difference of two answers it is about sigma over the root of the dimension: the side of the middle on which the output lies tells the two answers apart. At M = 3 it stands at all points computed apart from this register (13 epsilons from 0.001 to 12, deltas from 0.5 to 1e-6: the exact delta is at most 0.2 of the promised); at M = 4, epsilon 1 and a promised 1e-5 it is 9.0e-4.",
     instead=r"the accuracy: the expected square of the noise is $\sigma^2$ in every dimension",
-    source="Ji and Li (2024), arXiv 2306.02256, abstract of version 2 (there is a version 3, of 14 March 2024); the pages at hand were the abstract and its restatements, not the proof. That sigma^2 is C_R Delta^2 is read here from the lower bound that the abstract gives",
+    source="Ji and Li (2024), arXiv 2306.02256, abstract of version 2 (a version 3, of 14 March 2024, was not read); the pages at hand were the abstract and its restatements, not the proof. That sigma^2 is C_R Delta^2 is read here from the lower bound that the abstract gives",
     kind=Bound(unit="delta"),
     domain={
         "dimension": Whole(3, math.inf, log=True, hunt_to=1000, meaning="M, numbers in an answer; Delta = 1"),
@@ -111,7 +111,7 @@ DISCRETE_TAIL = Statement(
     name="field-discrete-gaussian-tail",
     formula=r"P[N_{\mathbb{Z}}(0, \sigma^2) \ge m] \le P[N(0, \sigma^2) \ge m - 1]",
     says="The discrete Gaussian $N_{\\mathbb Z}(0, \\sigma^2)$ reaches a whole number $m \\ge 1$ with at most the probability that "
-    "$N(0, \\sigma^2)$ reaches $m - 1$.",
+    "$N(0, \\sigma^2)$ reaches $m - 1$. (Judged for m up to $25 \\sigma + 5$; the proof has no such limit.)",
     source="Canonne, Kamath and Steinke (2020), on utility, as others report it; its abstract was at hand, not the proposition's own page",
     kind=Bound(unit="log10 probability"),
     domain={
@@ -123,6 +123,8 @@ DISCRETE_TAIL = Statement(
     truth=tail,
     points=({"sigma": 1.0, "m": 1}, {"sigma": 0.3, "m": 1}, {"sigma": 20.0, "m": 100}),
     control=Control({"sigma": 1.0, "m": 1}, attained=True),
+    derivation="The masses $\\exp(-k^2/(2\\sigma^2))$ fall in k from 0 on, so that their sum from m on is at most the integral of the same from m - 1 on. "
+    "By Poisson summation the sum over all whole numbers is at least the integral over the line, $\\sigma\\sqrt{2\\pi}$. Divide.",
 )  # fmt: skip
 
 STATEMENTS = (R1SMG, DISCRETE_TAIL)

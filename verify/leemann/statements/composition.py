@@ -153,7 +153,7 @@ GAME_LIMIT = replace(
     name="leemann-lemma-5.1-game",
     formula=r"\mu = c \sqrt{e^{s^2} - 1}",
     says="In the setting of leemann-lemma-5.1-corrected, where every target's own curve in a batch is g_s, the limit of the game is G_mu with "
-    "mu = c sqrt(exp(s^2) - 1), smaller than that of equation 10.",
+    "mu = c sqrt(exp(s^2) - 1). (Judged for s up to 0.6.)",
     source="derived from Leemann et al., lemma 5.1",
     kind=rf.Limit("steps", sizes=run_sizes, floor=1e-3, rate=game_rate),
     domain={

@@ -169,7 +169,7 @@ ALGORITHM_1 = Statement(
     name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
-    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value. For large n the factor hardly matters.",
     instead=r"$\log F(n\,\cdot)$",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
