@@ -113,7 +113,7 @@ STATEMENTS = (
         name="azize-eq-11",
         formula=r"\ell_n = \sum_j z_j \log\frac{\hat\mu_j}{\mu_j} + (1 - z_j) \log\frac{1 - \hat\mu_j}{1 - \mu_j}",
         says="Bernoulli, random target: the exact log-likelihood ratio is "
-        "sum_j z_j log(muhat_j/mu_j) + (1 - z_j) log((1 - muhat_j)/(1 - mu_j)).",
+        "sum_j z_j log(muhat_j/mu_j) + (1 - z_j) log((1 - muhat_j)/(1 - mu_j)). (Judged for few records in one or two dimensions.)",
         kind=rf.Equality(1e-9, unit="log ratio"),
         domain=_BITS,
         where=_enumerable,

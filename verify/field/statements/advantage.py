@@ -37,7 +37,7 @@ HUMPHRIES = Statement(
     says="Under $(\\varepsilon, \\delta)$-DP for data sets that differ by a replaced record, the target and the record in its place sampled "
     "independently of the others, the membership advantage is at most "
     "$(e^\\varepsilon - 1 + 2\\delta)/(e^\\varepsilon + 1)$, which randomised response attains where the target and the record in its place are two fixed "
-    "records. (Where both have the same distribution it is not attained: at $\\delta = 0$ the advantage is at most $\\tanh(\\varepsilon/4)$.)",
+    "records. (Where both have the same distribution, independent of each other, it is not attained: at $\\delta = 0$ the advantage is at most $\\tanh(\\varepsilon/4)$.)",
     source="Humphries, Oya, Tulloch, Rafuse, Goldberg, Hengartner, Kerschbaum (2023), theorem 3.4, as others report it; the paper itself was not read",
     kind=Equality(unit="advantage"),
     domain={

@@ -338,7 +338,7 @@ SUBSET = Statement(
     "dependent, and so is not Poisson sampling. Judged is the distance of the two distributions, which is 0 where they are the same.",
     fails="Given the size, a record makes others less likely; but a record also makes a large size more likely, and for a binomial size the two cancel: each set of k of n records has the probability $q^k (1 - q)^{n - k}$.",
     instead="both are the same distribution, that of a Poisson sample",
-    source="google-deepmind/jax_privacy, issue 121 (24 January 2026), on CyclicPoissonSampling, which draws rng.binomial and then rng.choice "
+    source="a user's issue (121, of 24 January 2026, closed) against google-deepmind/jax_privacy, whose code and docstring are right: CyclicPoissonSampling draws rng.binomial and then rng.choice "
     "(batch_selection.py)",
     kind=Bound(unit="total variation"),
     domain={

@@ -454,7 +454,7 @@ BEST_FIXED = Statement(
     says="The best of $\\mu$ runs has at most the Renyi divergence that the bound for a Poisson number of mean $\\mu$ gives, also where the number is fixed.",
     fails="The theorem averages over a Poisson number of runs; a fixed number loses what that randomness hides.",
     instead="a Poisson number of runs",
-    source=f"no author's claim: what becomes of {_THEOREM_6}, which asks for a Poisson number, where the number is fixed",
+    source=f"no author's claim, but a use of the theorem where the number is fixed, though it asks for a Poisson number: {_THEOREM_6}",
     kind=Bound(unit="Renyi divergence"),
     domain=_BEST | {"runs": Choice(FIXED, POISSON, meaning="how the number of runs is chosen")},
     claimed=promised_best,

@@ -21,7 +21,7 @@ def shown_epsilon(batches: str, sigma: float, steps: int, delta: float) -> Numbe
 SHUFFLED_BATCHES = Statement(
     name="field-shuffled-batches",
     says="DP-SGD with shuffled batches, a single epoch, has at most the $\\varepsilon$ that the accounting of Poisson batches gives. "
-    "Judged at the published settings, where a single event shows more: the record's gradient is 1, or zeroed out, and all others are -1.",
+    "Judged at a published setting, $\\sigma = 0.8$, and at $\\sigma = 0.5$, where a single event shows more: the record's gradient is 1, or zeroed out, and all others are -1.",
     fails="A shuffled batch has a fixed size. Where all other gradients are -1, the batch of the record lacks a -1 and stands out from the others even where the record is zeroed out, so that these do not hide it as Poisson batches would.",
     instead="batches that are Poisson samples",
     restored_by=("the batches are Poisson samples", lambda batches: batches == POISSON),

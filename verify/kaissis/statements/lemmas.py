@@ -62,12 +62,17 @@ REAL_LINE = rf.Quote(
     "Unless otherwise indicated, xi will be realised through distributions supported on the real line which admit a density.",
     "section 2, Differential privacy",
 )
+MANY_SHIFTS = rf.Quote(
+    "However, the likelihood L(M(q(D'), xi)) is not computable without access to D' and H_1 is a composite hypothesis of the form theta in Theta_1 "
+    "with |Theta_1| > 1 because it depends on the unknown value of q(D').",
+    "section 3, before lemma 1",
+)
 CHOOSES_Q = rf.Quote(
     "The adversary A constructs a database D = {x_1, ..., x_n}, decides on a training function q, a DP mechanism M and sends them to the "
     "curator.",
     "section 3, RTM security game, step 1",
 )
-"""What makes one-sided shifts part of the game: the attacker may choose a count, or a sum of numbers >= 0."""
+"""What makes one-sided shifts part of the game: the attacker may choose a sum of numbers in [0, Delta]."""
 BOTH_SIDES = rf.Quote(
     "The composite LR test H0: M(q(D), xi) vs. H1: M(q(D'), xi) is equivalent to letting M ~ P(nu, xi) and simultaneously "
     "conducting two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= "
@@ -82,7 +87,7 @@ KNOWN_FACTS = rf.Quote(
 
 
 EITHER = "q(D') may lie on either side of q(D), as lemma 2 writes it"
-CHOSEN = "for any q that the adversary may choose, such as a count, whose shifts all have the same sign"
+CHOSEN = "for any q that the adversary may choose, such as a sum of numbers in [0, Delta], whose shifts all have the same sign"
 _OPPOSITE = [
     item | {"reading": EITHER}
     for item in (
@@ -94,7 +99,7 @@ LEMMA_1 = Statement(
     name="kaissis-lemma-1",
     says="In the relaxed threat model no uniformly most powerful test exists, at any level in (0, 1): against two possible shifts, Delta and "
     "`second` times Delta, no test has the largest power.",
-    fails="Of shifts on either side it is right. Where all shifts have the same sign and the adversary knows it, as of a count that they chose for q, a single test is the best for each of them.",
+    fails="Of shifts on either side it is right. Where all shifts have the same sign and the adversary knows it, as of a sum of numbers in [0, Delta] that they chose for q, a single test is the best for each of them, as lemma 3 itself says of one-sided tests. The symbol after 'i.e.' is damaged in the copy at hand: if it says that theta lies outside of Theta_0, the lemma names both sides, and stands.",
     instead="shifts on either side",
     kind=rf.Bound(unit="share of the advantage or FNR"),
     domain={
@@ -105,11 +110,11 @@ LEMMA_1 = Statement(
         "reading": rf.Choice(EITHER, CHOSEN),
     },
     where=lambda reading, noise, delta, second, alpha: (
-        (second < 0.0) == (reading == EITHER) and can_be_seen(noise, delta, second, alpha)
+        (second < 0.0) == (reading == EITHER) and second < 1.0 and can_be_seen(noise, delta, second, alpha)
     ),
     claimed=lambda: -MARGIN,
     truth=share_kept,
-    # A count, or a sum of numbers >= 0, has shifts of the same sign.
+    # A sum of numbers in [0, Delta] has shifts of the same sign.
     points=[
         *_OPPOSITE,
         *points(noise=NOISES.values, delta=(1.0,), second=(0.5,), alpha=(0.05,), reading=(CHOSEN,)),
@@ -117,8 +122,6 @@ LEMMA_1 = Statement(
         *points(
             noise=("Laplace",), delta=(0.01, 15.0), second=(-1.0, -0.01), alpha=(0.9999,), reading=(EITHER,)
         ),
-        # From hunts.
-        {"noise": "Gaussian", "delta": 1.0, "second": 1.0, "alpha": 0.5, "reading": CHOSEN},
     ],
     # Two shifts of the same sign, 3% apart: a single test is the best against both.
     control=rf.Control(
@@ -129,14 +132,14 @@ LEMMA_1 = Statement(
         ),
     ),
     quote=rf.Quote(
-        "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. theta in Theta_1. Thus, H_0 vs. H_1 (and H_1 vs. "
+        "In the RTM, no UMP level alpha test exists for all possible values of q(D'), i.e. Theta_0. Thus, H_0 vs. H_1 (and H_1 vs. "
         "H_0) are each not decidable by a single test.",
         "lemma 1",
     ),
     not_judged={
         "Thus, H_0 vs. H_1 (and H_1 vs. H_0) are each not decidable by a single test.": "what decides is not defined; read as the first sentence, which it follows from, it says the same"
     },
-    restricted_by=(BOTH_SIDES, CHOOSES_Q, KNOWN_FACTS, REAL_LINE),
+    restricted_by=(MANY_SHIFTS, BOTH_SIDES, CHOOSES_Q, KNOWN_FACTS, REAL_LINE),
     second_route=single_test_for_both,
     samples=(0, 0, 0),
     matters_when=dict.fromkeys(("noise", "delta", "second", "alpha"), where_in("reading", EITHER)),

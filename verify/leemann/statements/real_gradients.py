@@ -38,7 +38,7 @@ ALGORITHM_1_REAL = Statement(
     name="leemann-alg-1-real", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-alg-1",),
     says="GLiR on gradients of networks at real records: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), F_{chi2_d(nK)}(S) is the p-value under H0: S "
-    "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target, for large n, here from 1,000 on. (F^-1, as printed, has no value at S > 1: see "
+    "has the law chi2_d(nK), to a tenth of a probit at levels from .01 to .99, for every target, for large n, here from 1,000 on. (The paper calls the algorithm a sketch. Where gradients have a lower rank than their parameters, as those of the digits, Sigma^-1 is the pseudo-inverse and d the rank, 517 of 650. F^-1, as printed, has no value at S > 1: see "
     "leemann-alg-1. Moments that are estimated, of which the paper expects no exact match, are not judged.)",
     fails="n - 1 is printed for n, the factor that equation 8 has under H0, so that the statistic is no p-value even with known moments. It moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, which fades as K/n tends to 0. The attack of a single step orders the outputs of a target in the same way.",
     instead="the factor n, with known moments and n in the thousands",
