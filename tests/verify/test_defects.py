@@ -173,7 +173,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-onion": ([12, {"reading": onion.EACH, "data": "gamma", "keep": 0.5}], [{"reading": onion.AVERAGE}]),
     "azize-z-estimators": ([-2, 2, 4], [], [8, 16, -1]),
     "azize-z-estimators-logistic": ([2], []),
-    "azize-alg-3": ([0, 1, 3, -5], []),
+    "azize-alg-3": ([0, 1, 2, 4, -5], []),
     "azize-alg-4": ([0], []),
     "azize-alg-4-estimated": ([2, 3, 5, 6], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
     "izzo-cor-10": ([46, 51, 57, 59, 61, 68, 69, 70, 71, 72, 76], [0, 16, 45, 50, 56, 60]),
@@ -192,7 +192,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
         [{"size": 2.0, "steps": 1}, "Purchase, mu = 0.4", "Purchase, mu = 1"],
         ["CIFAR-10, mu = 0.4", "CIFAR-10, mu = 1", "Adult, mu = 0.4", "Adult, mu = 1"],
     ),
-    "leemann-D.3": ([{"share": 0.5, "k": 4}, {"share": 0.5, "k": 16}], []),
+    "leemann-D.3": ([{"reading": composition.AVERAGED, "k": 4}, {"reading": composition.AVERAGED, "k": 16}], [{"reading": composition.EVERY, "share": 0.5}]),
     "leemann-less-noise": ([{"reading": noise.ADDED, "n": 2}, {"reading": noise.ADDED, "n": 50}], []),
 }  # fmt: skip
 """Points, by name, by number or by some of their values, that refute a statement by two routes, points that stand, and limits of which judged
