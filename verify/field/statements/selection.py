@@ -347,7 +347,7 @@ PERMUTE = replace(
     formula=r"\delta(e) = 1 - e^{(e - \varepsilon) / 2}",
     says="Of a single use of permute-and-flip the largest $\\delta(e)$ of neighbours is that of the Laplace mechanism of scale $1/\\varepsilon$, at every e from 0 to 0.95 $\\varepsilon$. "
     "(Each e is reached by another pair of two candidates.)",
-    kind=Equality(0.01, unit="delta"),
+    kind=Equality(unit="delta"),
     domain={name: PERMUTE_BOUND.domain[name] for name in ("epsilon", "share")},
     truth=lambda epsilon, share: flipped_delta(epsilon, **worst_pair(share)),
     points=[{"epsilon": epsilon, "share": share} for epsilon, share in ((1.0, 0.0), (2.0, 0.5), (8.0, 0.95))],
