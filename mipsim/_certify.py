@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from mipsim.games import FixedTarget
 
 WIDTH = 1e-2
-_SLACK = (
-    1e-10  # relative: claims are wider than what the checker computed, which may run on other versions of Arb
-)
+# relative: claims are wider than what the checker computed, which may run on other versions of Arb
+_SLACK = 1e-10
 _MOST_PLACES = 1 << 18
 _BITS = 128
 _LEAST = 1e-12  # numbers below it may have wider ends

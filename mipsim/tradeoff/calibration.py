@@ -18,9 +18,8 @@ _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 10
 FINE = 1e-5
 """Relative width at which a composed curve is accounted for and its least noise reported, and that of its epsilon."""
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
-_SHARE = (
-    1.0 / 8.0
-)  # of the budget of a question, of which there are some thirty: a wider bound is on the safe side
+# of the budget of a question, of which there are some thirty: a wider bound is on the safe side
+_SHARE = 1.0 / 8.0
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
 
 

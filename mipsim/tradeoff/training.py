@@ -344,22 +344,10 @@ def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
             raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
 
 
-_OTHERS = [
-    "test",
-    "eval",
-    "val",
-    "valid",
-    "physical",
-    "max",
-    "min",
-    "log",
-    "save",
-    "warmup",
-    "lr",
-    "device",
-    "groups",
-    "normalized",
-]
+_OTHERS = (
+    *("test", "eval", "val", "valid", "physical", "max", "min", "log", "save", "warmup", "lr"),
+    *("device", "groups", "normalized"),
+)
 """How names begin that say nothing of the training's noise: of another part, or of memory alone."""
 
 
