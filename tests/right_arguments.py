@@ -151,7 +151,7 @@ OF_NUMBERS: Calls = [
         mi.certify,
         {
             "question": mi.GaussianTradeOff(1.0),
-            "path": "certificate.json",
+            "path": "here",
             "delta": 1e-5,
             "epsilon": 1.0,
             "fpr": 0.1,

@@ -166,7 +166,7 @@ OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
 ALSO: dict[str, set[str]] = {
     "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
     "values": {*PLAIN, "a ragged list", "a list with such a number"}, "claim": {"NaN", "infinity"},
-    "scores": {"a word", "words that steer"},
+    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
     **{key: {"infinity"} for key in ("x", "moment", "value", "high", "clip")},
     "shape": {"infinity"},
     "cov": {"an array of no sides"},
