@@ -48,6 +48,8 @@ from mipsim.tradeoff.step_laws import (
 from mipsim.tradeoff.sure_mass import SureMass, of_any
 
 Pairs = list[tuple[AbstractTradeOff, int]]
+Known = dict[int, tuple[AbstractTradeOff, AbstractStepLaw]]
+"""Distributions of losses by the curve that they are of, which is held here so that no other takes its place."""
 ACCURACY, EPSILON_ACCURACY = 1e-6, 1e-4
 MOST_STEPS = 10**9
 _RATES = 10.0  # times the accuracy of delta is that of an FNR or a TPR, relative
@@ -532,10 +534,14 @@ def compose(
             raise ValueError(
                 f"curves holds {kind_of(curve)}, which is not known to be convex; compose its `convexified()`"
             )
-    pairs = list(zip(curves, counts, strict=True))
-    ways = [curve._one_way() for curve in curves]
+    return _composed(list(zip(curves, counts, strict=True)), (relative, absolute), {})
+
+
+def _composed(pairs: Pairs, accuracies: tuple[float, float], known: Known) -> AbstractTradeOff:
+    """`compose` of what is right; `known` gains the distributions between polygons, which cost much."""
+    ways = [curve._one_way() for curve, _ in pairs]
     if any(way is not None for way in ways):
-        return curves[0] if pairs == [(curves[0], 1)] else _both_ways(pairs, ways, relative, absolute)
+        return pairs[0][0] if pairs[0][1] == len(pairs) == 1 else _both_ways(pairs, ways, accuracies, known)
     pairs = _without_blind(_gaussians_together(_flat(pairs)))
     if len(pairs) == 1 and (pairs[0][1] == 1 or isinstance(pairs[0][0], GaussianTradeOff)):
         curve, count = pairs[0]
@@ -548,30 +554,28 @@ def compose(
     )
     if (exact := _exactly(pairs, (ahead, back))) is not None:
         return exact
-    laws = [(step_law(curve), count) for curve, count in pairs]
+    laws = [(step_law(curve, known), count) for curve, count in pairs]
     return ComposedTradeOff(
         tuple(curve for curve, _ in pairs),
         tuple(count for _, count in pairs),
         "forward",
-        relative,
-        absolute,
+        *accuracies,
         LossSum(laws, (ahead, back)),
         LossSum(laws, (ahead, back), _RATE_PLACES),
     )
 
 
 def _both_ways(
-    pairs: Pairs, ways: list[AbstractTradeOff | None], accuracy: float, epsilon_accuracy: float
+    pairs: Pairs, ways: list[AbstractTradeOff | None], accuracies: tuple[float, float], known: Known
 ) -> AbstractTradeOff:
     """The worse of two compositions, each of a single direction of the curves that stand for two; `ways`: the first of each."""
 
     def together(turned: bool) -> AbstractTradeOff:
         parts = [
-            curve if way is None else way.inverse() if turned else way
-            for (curve, _), way in zip(pairs, ways, strict=True)
+            (curve if way is None else way.inverse() if turned else way, count)
+            for (curve, count), way in zip(pairs, ways, strict=True)
         ]
-        counts = [count for _, count in pairs]
-        return compose(*parts, copies=counts, accuracy=accuracy, epsilon_accuracy=epsilon_accuracy)
+        return _composed(parts, accuracies, known)
 
     if all(way is not None or curve.inverse() is curve for (curve, _), way in zip(pairs, ways, strict=True)):
         return together(False).symmetrized()
@@ -614,17 +618,17 @@ def _counted(pairs: Pairs) -> Pairs:
     return built
 
 
-def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
-    """The distribution of the privacy loss of a convex curve: in closed form if known, else between polygons."""
+def step_law(curve: AbstractTradeOff, known: Known) -> AbstractStepLaw:
+    """The distribution of the privacy loss of a convex curve: in closed form if there is one, else between polygons, each curve's once."""
     if isinstance(curve, InverseTradeOff):
-        return ReversedStep(step_law(curve.inner))
+        return ReversedStep(step_law(curve.inner, known))
     if (
         isinstance(curve, ConvexHullTradeOff)
         and curve.symmetric
         and isinstance(curve.curves[0], MixtureTradeOff)
         and curve.curves[0].sampling_rate < 1.0
     ):
-        ahead = step_law(curve.curves[0])
+        ahead = step_law(curve.curves[0], known)
         # of others no cells that end at the loss 0 are known
         if isinstance(ahead, (MixedGaussian, MixedLaplace)):
             return Symmetrized(ahead)
@@ -635,16 +639,20 @@ def step_law(curve: AbstractTradeOff) -> AbstractStepLaw:
         return MixedGaussian(inner.mu, rate)
     if isinstance(inner, LaplaceTradeOff) and inner.mu and rate:
         return MixedLaplace(inner.mu, rate)
+    if id(curve) in known:
+        return known[id(curve)][1]
     lower, upper, rounding = enclosing_laws(curve, _SAMPLES, _UNSEEN)
     below, above = (
         (law.losses, law.out_masses, law.in_masses, law.out_only, law.in_only) for law in (lower, upper)
     )
-    return Polygons(
+    law = Polygons(
         below,
         below if lower is upper else above,
         rounding,
         sampled=lower is not upper and as_polygon(curve) is None,
     )
+    known[id(curve)] = curve, law
+    return law
 
 
 def _counts(copies: int | Sequence[int], size: int) -> list[int]:

@@ -27,7 +27,7 @@ def test_a_width_that_is_infinite_is_warned_of(monkeypatch: pytest.MonkeyPatch) 
 def test_many_gaussians_are_a_single_gaussian(epsilon: float) -> None:
     """A second route: the composition of shifts that the engine adds up is a shift in closed form."""
     mu, steps = 0.05, 400
-    engine = LossSum([(step_law(mi.GaussianTradeOff(mu)), steps)])
+    engine = LossSum([(step_law(mi.GaussianTradeOff(mu), {}), steps)])
     truth = mi.GaussianTradeOff(mu * steps**0.5).log_delta_bounds(epsilon)
     for loss, part, needs in ((epsilon, 0, "delta"), (-epsilon, 4, "other")):
         result, width = engine.sticks(np.array([loss]), 1e-4, needs)
@@ -51,13 +51,13 @@ def test_a_rough_bound_of_the_other_direction(epsilon: float) -> None:
 
 def test_an_end_of_laplace_losses_on_a_node_is_an_atom_there() -> None:
     """Else the distribution that reveals less loses that atom, and the lower bound is off by a thousandth."""
-    losses = LossSum([(step_law(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1)), 100)])
+    losses = LossSum([(step_law(mi.MixtureTradeOff(mi.LaplaceTradeOff(1.0), 0.1), {}), 100)])
     low, high, *_ = losses.band(5.0, 1e-3, "delta", 4e-4).sticks(np.array([4.15]))
     assert 0.0 < high[0] - low[0] < 1e-4
 
 
 def test_the_curve_of_many_gaussians_at_rare_rates() -> None:
-    engine = LossSum([(step_law(mi.GaussianTradeOff(0.05)), 400)])
+    engine = LossSum([(step_law(mi.GaussianTradeOff(0.05), {}), 400)])
     z = np.linspace(-30.0, 8.0, 39)
     truth = mi.GaussianTradeOff(1.0)
     from scipy.special import log_ndtr
