@@ -32,7 +32,8 @@ from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.loss_moments import epsilon_by_moments
-from mipsim.tradeoff.loss_sum import ROUGH, LossSum
+from mipsim.tradeoff.loss_plan import ROUGH
+from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
 from mipsim.tradeoff.sampled import SampledTradeOff

@@ -1,8 +1,9 @@
 """The trade-off function of two mixtures of Gaussians with the same noise: what random participation in a noisy sum leaks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _SUM = 1e-9  # by which probabilities may miss 1: they are divided by their sum
+_NARROW = 1e-9  # a relative width of delta above which it is looked at as of any curve too
 _WEIGHTS = 1e-14  # relative: what rounding leaves open of a probability, such as a binomial
 
 
@@ -123,6 +125,19 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         return self.parts(inside=False)
 
     @cached_property
+    def _is_even(self) -> bool:
+        """Whether both worlds have the part at 0 equally often, as real numbers."""
+        sides = (
+            zip(self.sensitivities, self.probabilities, strict=True),
+            zip(self.opposite, self.opposite_probabilities, strict=True),
+        )
+        pairs = [[(shift, Fraction(weight)) for shift, weight in side] for side in sides]
+        first, second = (
+            sum(w for shift, w in side if shift == 0.0) / sum(w for _, w in side) for side in pairs
+        )
+        return first == second
+
+    @cached_property
     def _inside(self) -> list[tuple[float, float]]:
         return self.parts(inside=True)
 
@@ -148,21 +163,44 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             tail, other = _log_tail(self._out, y, True)[end], _log_tail(self._out, y, False)[1 - end]
             return np.where(rare, tail > x, other < rest)
 
-        low, high = z + min(shifts), z + max(shifts)
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            more = above(middle, 0)
-            low, high = np.where(more, middle, low), np.where(more, high, middle)
-        ends = []
-        for sign, end in ((-1.0, 0), (1.0, 1)):
-            y, step = 0.5 * (low + high), 4.0 * EPS * (1.0 + np.where(np.isfinite(low), np.abs(low), 0.0))
-            for _ in range(40):
-                # The lower end must have a larger FPR for certain, the upper end for certain none that is larger.
-                if not (wrong := above(y, end) != (end == 0)).any():
-                    break
-                y, step = np.where(wrong, y + sign * step, y), 2.0 * step
-            ends.append(np.where(above(y, end) == (end == 0), y, sign * np.inf))
-        return ends[0], ends[1]
+        return _crossing(z + min(shifts), z + max(shifts), lambda y, end: ~above(y, end))
+
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The tail of p - e^epsilon q above its zero, part by part: what both worlds have in common cancels, so that rare parts keep
+        their digits.
+        """
+        x = np.asarray(epsilon, np.float64).ravel()
+        logs = [{shift: math.log(share) for shift, share in parts} for parts in (self._inside, self._out)]
+        shifts = np.array(sorted(set(logs[0]) | set(logs[1])))
+        rows = []
+        for s in shifts.tolist():
+            p, q = (log.get(s, -math.inf) for log in logs)
+            rows.append(_difference(p, q, x, same=s == 0.0 and self._is_even))
+        coefficients = tuple(np.array(part) for part in zip(*rows, strict=True))
+        column = shifts[:, None]
+
+        def above(y: np.ndarray, end: int) -> np.ndarray:
+            """Whether p is surely above e^epsilon q, or surely below."""
+            exponents = column * y - 0.5 * column**2
+            ends = _signed_sum(coefficients, exponents, exponents, np.abs(column * y) + column**2)
+            return ends[0][0] > 0.0 if end else ~(ends[1][0] < 0.0)
+
+        reach = (np.abs(x) + 1600.0) / np.diff(shifts).min(initial=np.inf) + np.abs(shifts).max()
+        low, high = _crossing(-reach, reach, above)
+        middle = np.where(np.isfinite(high), high, low)
+        tails = [log_ndtr(column - y) for y in (low, high, middle)]
+        sizes = [np.where(np.isneginf(tail), 0.0, np.abs(tail)) for tail in tails]
+        most = _signed_sum(coefficients, tails[1], tails[0], np.maximum(sizes[0], sizes[1]))[1]
+        least = _signed_sum(coefficients, tails[2], tails[2], sizes[2])[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = [np.where(value > 0.0, scale + np.log(value), -np.inf) for value, scale in (least, most)]
+            wide = ~(known[1] - known[0] <= _NARROW)
+        if wide.any():
+            for end, other, best in zip(
+                known, super()._log_delta(x[wide]), (np.maximum, np.minimum), strict=True
+            ):
+                end[wide] = best(end[wide], other)
+        return known[0].reshape(np.shape(epsilon)), np.minimum(known[1], 0.0).reshape(np.shape(epsilon))
 
     def is_convex(self) -> bool:
         return True
@@ -186,6 +224,57 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         """The largest distance of two parts is enough; where a world has a single part, the rarest rates need as much."""
         needed = (self._inside[-1][0] - self._out[-1][0], self._inside[0][0] - self._out[0][0])
         return max(needed) * (1.0 - 4.0 * EPS), self.mu_ceiling()
+
+
+def _crossing(
+    low: np.ndarray, high: np.ndarray, above: Callable[[np.ndarray, int], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of where something begins to hold, by what is surely so: before it nothing at the end 0, after it all at the end 1."""
+    for _ in range(64):
+        middle = 0.5 * (low + high)
+        more = above(middle, 0)
+        low, high = np.where(more, low, middle), np.where(more, middle, high)
+    ends = []
+    for sign, end in ((-1.0, 0), (1.0, 1)):
+        y, step = 0.5 * (low + high), 4.0 * EPS * (1.0 + np.where(np.isfinite(low), np.abs(low), 0.0))
+        for _ in range(60):
+            if not (wrong := above(y, end) != (end == 1)).any():
+                break
+            y, step = np.where(wrong, y + sign * step, y), 2.0 * step
+        ends.append(np.where(above(y, end) == (end == 1), y, sign * np.inf))
+    return ends[0], ends[1]
+
+
+def _difference(
+    log_p: float, log_q: float, x: np.ndarray, *, same: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The difference p - e^x q: between which multiples of e^scale it lies, and the scale; `same`: whether p = q."""
+    scale = np.maximum(log_p, log_q + x)
+    if same:
+        value = -np.expm1(-np.abs(x)) * np.sign(-x)
+        off = _WEIGHTS * np.abs(value)
+    else:
+        value = np.exp(log_p - scale) - np.exp(log_q + x - scale)
+        off = np.full(x.shape, 2.0 * _WEIGHTS) + 8.0 * EPS * np.abs(x)
+    return value - off, value + off, scale
+
+
+def _signed_sum(
+    coefficients: tuple[np.ndarray, ...], low: np.ndarray, high: np.ndarray, size: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Bounds of the sum over parts, axis 0, of a coefficient times e^log, each (multiple, scale), of logarithms between `low` and `high`,
+    which are off by some roundings of `size`.
+    """
+    least, most, scale = coefficients
+    off = (16.0 + 4.0 * len(least)) * EPS * (1.0 + size + np.abs(scale))
+    top = np.max(scale + high, axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    low, high = np.exp(scale + low - off - top), np.exp(scale + high + off - top)
+    ends = (
+        np.sum(np.where(least > 0.0, least * low, least * high), axis=0),
+        np.sum(np.where(most > 0.0, most * high, most * low), axis=0),
+    )
+    return (ends[0], top), (ends[1], top)
 
 
 def _log_tail(

@@ -17,7 +17,7 @@ import numpy as np
 
 from mipsim.tradeoff.bounds import log_complement
 from mipsim.tradeoff.loss_band import Band
-from mipsim.tradeoff.loss_plan import LARGEST_TILT
+from mipsim.tradeoff.loss_plan import LARGEST_TILT, ROUGH
 from mipsim.tradeoff.step_laws import AbstractStepLaw, MixedGaussians, Outline, Restricted, ReversedStep
 
 LossSum = Any  # that of `loss_sum`, which looks for jumps
@@ -84,9 +84,10 @@ def jump(whole: LossSum, loss: float, accuracy: float) -> Jump | None:
         return None
     bands, line, beside = [], (_NOTHING, 0.0), -math.inf
     if negligible:
-        log_height, beside = none._line(
-            theta, 1.0 / (theta * math.sqrt(sum(counts)))
-        )  # cells add little to the sum
+        widest = 1.0 / (theta * math.sqrt(sum(counts)))  # of which cells add little to the sum
+        if not none._pays(theta, ROUGH, "other", min(none.step(theta, ROUGH, "other"), widest)):
+            return None
+        log_height, beside = none._line(theta, widest)
         line = log_height, theta - 1.0
     elif (band := _narrow(none, loss, accuracy, theta)) is None:
         return None

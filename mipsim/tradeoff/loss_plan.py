@@ -22,6 +22,7 @@ _FAR = 300.0  # nats from the mean of a band up to which slopes are used
 _JUMP = 10.0  # times the variance without a tilt: what a tilt has that makes rare losses common
 HEAVY = 1.5  # times the variance that a tilt has without rare losses
 LARGEST_TILT = 1e6
+ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _MOST_BURDEN = 4.0  # mean square of the widths of cells, in steps: wider cells would cost more places than they save cells
 _LEAST_BURDEN = 0.02  # the same of distributions that are all but atoms on nodes
 _FINEST = 2.0**-40  # of a loss: what lies closer to it is the same atom

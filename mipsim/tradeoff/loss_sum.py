@@ -17,7 +17,7 @@ from mipsim.sums.loss_bounds import Cells, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
 from mipsim.tradeoff.loss_band import PLACES, Band, Side, density_over_number
 from mipsim.tradeoff.loss_jump import Jump, jump
-from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, LossPlan, refined_within
+from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, ROUGH, LossPlan, refined_within
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
 from mipsim.tradeoff.sure_mass import SureMass
 
@@ -31,7 +31,6 @@ _RARE_RATE = -14.0  # logarithm of an FPR that is looked at for rare losses
 _FEW_EPSILONS = 4  # epsilons of which the other direction is first bounded by itself
 _SHARES = 2.0 ** np.arange(-8.0, 1.0)  # of the best tilt for it: of less steep ones lattices are coarser
 _MARGIN = 0.1  # e-folds by which a planned bound is to be lower than what is wanted
-ROUGH = 0.3  # relative width by which the direction is looked at that is mostly the better direction
 _PLANNED = 64  # values of a question that are each planned for
 _BETWEEN = 1e-4  # accuracy of bands between which a number is
 _USELESS = 0.01  # of the logarithm of a number: more is looked for between modes
@@ -41,6 +40,7 @@ _PLAIN = -25.0  # logarithm of a delta that the world "in" tells without a tilt
 _BESIDE = 1e-2  # of the accuracy: what is so small beside a sure mass is not looked at
 _RESOLVED = 1e-6  # total probability of mixtures down to which a lattice resolves how the worlds differ
 _PARTED = 8.0  # steps of a range: of fewer the next whole number is much more
+_SLIGHT = 1.0 / 64.0  # of a step: a range that would take too many places
 
 
 class LossSum(LossPlan):
@@ -234,7 +234,7 @@ class LossSum(LossPlan):
             return step
         low, high = self.laws[self._parted][0].ends
         parts, single = (high - low) / step, len(self.laws) == 1
-        if parts < _PARTED and not single:
+        if parts < (_SLIGHT if single else _PARTED):
             return step
         alike = stride if single and stride < parts / 32.0 else 1
         return (high - low) / (alike * math.ceil(parts / alike))

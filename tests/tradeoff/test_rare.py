@@ -124,6 +124,36 @@ def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: f
     assert high - low <= width
 
 
+def tail(inside: list[tuple[float, float]], out: list[tuple[float, float]], epsilon: float) -> mp.mpf:
+    """The delta of two mixtures of N(shift, 1), each of (shift, weight): what is above the zero of p - e^epsilon q, which bisection finds."""
+    parts = [(mp.mpf(s), mp.mpf(w)) for s, w in inside] + [
+        (mp.mpf(s), -mp.exp(mp.mpf(epsilon)) * mp.mpf(w)) for s, w in out
+    ]
+    low, high = mp.mpf(-10_000), mp.mpf(10_000)
+    for _ in range(400):
+        y = (low + high) / 2
+        more = sum(c * mp.exp(s * y - s * s / 2) for s, c in parts) > 0
+        low, high = (low, y) if more else (y, high)
+    return sum(c * mp.ncdf(s - high) for s, c in parts)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3])
+@pytest.mark.parametrize(
+    ("noise", "p"), [(0.0412, 1e-100), (1.0, 1e-10), (10.0, 1e-12), (3.0, 0.2), (0.7, 0.999)]
+)
+def test_a_rare_record_that_is_replaced(noise: float, p: float, epsilon: float):
+    with mp.workdps(150):
+
+        def truth(shift: float) -> float:
+            shift, rest = mp.mpf(shift) / mp.mpf(noise), 1 - mp.mpf(p)
+            return float(mp.log(tail([(0, rest), (shift, p)], [(0, rest), (-shift, p)], epsilon)))
+
+        low, high = mi.dpsgd(noise, p, neighbours="replace").log_delta_bounds(epsilon)
+        assert low <= truth(1.0) <= high
+        assert high - low <= 1e-6 * max(1.0, -high)
+        assert noise < 0.1 or not low <= truth(1.03) <= high
+
+
 def test_where_no_high_precision_reaches():
     """Bounds that were factors of 10^80 and 10^5 apart."""
     low, high = mi.dpsgd(4.0, 0.00033, 10_000, neighbours="remove").log_delta_bounds(0.07)
