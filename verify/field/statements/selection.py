@@ -310,7 +310,7 @@ PERMUTE_BOUND = Statement(
     name="field-permute-and-flip-bound",
     formula=r"\delta(e) \le 1 - e^{(e - \varepsilon) / 2}",
     says="Of any two neighbours, permute-and-flip has at most the privacy loss of the Laplace mechanism of scale $1/\\varepsilon$. (Most have less, and only "
-    "those whose candidates change places reach it, each pair at a single $e$.)",
+    "those whose candidates change places reach it, each pair at a single $e$.) Judged for 2 to 8 candidates; the derivation is for any number.",
     source="google/differential-privacy, dp_accounting, PermuteAndFlipDpEvent: its words in the code, which name no proof",
     kind=Bound(unit="delta"),
     domain={
@@ -334,11 +334,14 @@ PERMUTE_BOUND = Statement(
         "clarity and to allow future tighter analyses. [...] For PLD accounting, we use the Laplace privacy loss distribution.",
         "dp_event.py:504 of google/differential-privacy, dp_accounting, commit b5b0286 (6 August 2026)",
     ),
-    derivation="Permute-and-flip is the report of the noisy maximum with exponential noise of rate $\\varepsilon/2$ (Ding et al. 2021). With two "
-    "candidates the difference of two such noises is Laplace of scale $2/\\varepsilon$, so that the second wins where a Laplace number passes the "
-    "gap of the scores, which moves by 2 at most: post-processing of the Laplace mechanism of scale $1/\\varepsilon$ for a shift by 1. A gap of "
-    "$1 - e/\\varepsilon$ that falls by 2 attains the bound at $e$. With more candidates the bound is computed at the points that are judged, and not "
-    "proven between them.",
+    derivation="Permute-and-flip is the report of the noisy maximum with exponential noise of rate $\\varepsilon/2$ (Ding et al. 2021). For a set "
+    "S of candidates let A and B be the largest noisy scores in S and outside, and $G(t) = P(A - B > t)$. S has the probability G(0), and with a "
+    "neighbour's scores, of which those in S fall by 1 at most and the others rise by 1 at most, at least G(2). Exponential noise has no memory: where "
+    "A passes c, the noise of the first candidate that passes it goes on by h with a probability of at least $e^{-\\varepsilon h/2}$, so that "
+    "$P(A > c + h) \\ge e^{-\\varepsilon h/2} P(A > c)$, and the same of B. So $G(t + h) \\ge e^{-\\varepsilon h/2} G(t)$ and "
+    "$1 - G(t) \\ge e^{-\\varepsilon h/2} (1 - G(t + h))$: G falls no faster than $\\frac{\\varepsilon}{2} \\min(G, 1 - G)$, which is how the tail H of a Laplace number of scale $2/\\varepsilon$ falls. With "
+    "$H(x) = G(0)$ therefore $G(2) \\ge H(x + 2)$. Half-lines are best to tell two Laplace numbers apart: no event, and so no test, shows more than "
+    "Laplace noise of scale $1/\\varepsilon$ and a shift by 1. A gap of $1 - e/\\varepsilon$ of two candidates that falls by 2 attains the bound at $e$.",
 )
 PERMUTE = replace(
     PERMUTE_BOUND,
