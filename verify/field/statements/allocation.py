@@ -39,9 +39,9 @@ ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
     "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$.",
-    fails="The record is always in some step, where a Poisson sample may miss it in all. This shows at a large delta only, far above any that is promised.",
-    instead="where Poisson samples have delta <= 0.05, at the points judged",
-    source="Feldman and Shenfeld (2026), arXiv 2602.17284, abstract, as a reader takes it; the paper shows it by numbers at its own settings",
+    fails="The record is always in some step, where a Poisson sample may miss it in all. For sigma up to 3 and epsilon from 0.05 on this shows at a large delta only, far above any that is promised; with more noise and an epsilon near 0 it shows, by a hair, at small ones too (sigma 10, 2 steps, epsilon 0.001: 0.02776 for 0.02772).",
+    instead="where Poisson samples have delta <= 0.05, at the points judged (sigma <= 3, epsilon >= 0.05)",
+    source="no author's claim: what a reader may take from the abstract of Feldman and Shenfeld (2026), arXiv 2602.17284; the abstract of version 1 was at hand, not the paper",
     kind=Ordering(unit="log10 delta"),
     domain={
         "sigma": Real(0.5, 3.0, log=True, meaning="deviation of the noise, in sensitivities"),
@@ -63,10 +63,12 @@ ALLOCATION = Statement(
         {"sigma": 2.9, "steps": 10, "epsilon": 0.112},
     ],
     control=Control({"sigma": 0.7, "steps": 2, "epsilon": 3.0}, attained=True),
-    quote=Quote(
-        "When applied to the Gaussian mechanism, our results demonstrate that the privacy-utility trade-off for random allocation is at "
-        "least as good as that of Poisson subsampling.",
-        "abstract",
+    restricted_by=(
+        Quote(
+            "When applied to the Gaussian mechanism, our results demonstrate that the privacy-utility trade-off for random allocation is at "
+            "least as good as that of Poisson subsampling. In particular, random allocation is better suited for training via DP-SGD.",
+            "abstract of Feldman and Shenfeld (2026)",
+        ),
     ),
     second_route=two_steps_by_draws,
     restored_by=(
@@ -198,7 +200,7 @@ BLOCKS = Statement(
     name="field-allocation-blocks",
     says="2 of 3 random steps leak at most what two blocks do, a step and a random step of two, for a record that adds 1: the case that is judged of $k$ of $t$ "
     "random steps and $k$ blocks of about $t/k$ steps, with a random step in each.",
-    source="Feldman and Shenfeld (2025), arXiv 2502.08202, of which the abstract was at hand, and PLD_accounting 2.0, DOMINATES, by the same authors, of which README and overview were",
+    source="Feldman and Shenfeld (2025), arXiv 2502.08202, of which the abstract was at hand, and PLD_accounting 2.0, DOMINATES, by the same authors, of which README (as of commit 11ed6d1) and overview were",
     kind=Ordering(unit="epsilon"),
     domain=_TWO,
     claimed=lambda sigma, log10_delta: epsilon_of_blocks(sigma, 10.0**log10_delta),
@@ -215,7 +217,7 @@ BLOCKS_LOWER = Statement(
     name="field-allocation-blocks-lower",
     says="The lower end of the blocks' $\\varepsilon$ is a lower bound for 2 of 3 random steps, and for 1 of 3, which is its own block: the cases that are judged of $k$ of $t$.",
     fails="For a single step, the package's default, blocks are exact. Several random steps may fall into the same block, which hides more than a step in each block does. For 2 of 3, sigma 1 and delta 0.01 the package prints [3.176, 3.2438], a little below the blocks' own 3.2238 and above the truth. Other k of t are not judged. (As a bound of the blocks' own composition, which the README describes, the lower end holds at this point; that is another claim, and not judged here.)",
-    instead="a single step (k = 1); for 2 of 3, an upper bound",
+    instead="a single step (k = 1); for 2 of 3, an upper bound at the points judged (field-allocation-blocks)",
     source="Feldman and Shenfeld (2026), PLD_accounting 2.0, IS_DOMINATED, whose README and overview were at hand (README as of commit 11ed6d1)",
     kind=Ordering(unit="epsilon"),
     domain=_TWO | {"selected": Choice(1, 2, meaning="selected steps k of t = 3")},
@@ -259,9 +261,9 @@ EFFECTIVE = Statement(
     formula=r"q \mapsto \frac{\sigma(q)}{q} \text{ decreases}",
     says="Of a single step on a Poisson sample the effective noise $\\sigma(q)/q$ at a given $(\\varepsilon, \\delta)$ decreases in the rate $q$: a "
     "larger rate with a noise in proportion to it leaks no more. Judged where $\\delta \\le \\varepsilon/2$ and $\\delta \\le q/2$; the theorem's own "
-    "conditions were not at hand. Beyond them it fails: at $\\varepsilon = 0.1$, $\\delta = 0.04$ the effective noise rises from 6.41 at $q = 0.05$ to 6.62 at 0.08, at "
+    "conditions were not at hand. Beyond these two, which are ours, the inequality fails (the theorem's own may exclude that): at $\\varepsilon = 0.1$, $\\delta = 0.04$ the effective noise rises from 6.41 at $q = 0.05$ to 6.62 at 0.08, at "
     "$\\varepsilon = 1$, $\\delta = 0.2$ from 1.145 at $q = 0.25$ to 1.151 at 0.3; a $\\delta$ near $q$ is not usual use.",
-    source="Kalinin (2024), arXiv 2409.04636, abstract, on theorem 6.2 of Räisä, Jälkö and Honkela (2024), whose version 3 has the addendum that the conjecture is proved",
+    source="Kalinin (2024), arXiv 2409.04636, on theorem 6.2 of Räisä, Jälkö and Honkela (2024), whose version 3 has the addendum that the conjecture is proved; of both the abstract was at hand, and of the proof a copy without its formulas",
     kind=Ordering(unit="log10 delta"),
     domain={
         "sigma": Real(0.3, 5.0, log=True, meaning="deviation of the noise at the smaller rate, in sensitivities"),
@@ -337,7 +339,7 @@ SUBSET = Statement(
     says="To draw the size of a batch from the binomial distribution and then a uniformly random subset of that size makes records of a batch negatively "
     "dependent, and so is not Poisson sampling. Judged is the distance of the two distributions, which is 0 where they are the same.",
     fails="Given the size, a record makes others less likely; but a record also makes a large size more likely, and for a binomial size the two cancel: each set of k of n records has the probability $q^k (1 - q)^{n - k}$.",
-    instead="both are the same distribution, that of a Poisson sample",
+    instead="both are the same distribution, that of a Poisson sample: a comment in the code names a proof, lemma 1 of arXiv 2406.17298v3",
     source="a user's issue (121, of 24 January 2026, closed) against google-deepmind/jax_privacy, whose code and docstring are right: CyclicPoissonSampling draws rng.binomial and then rng.choice "
     "(batch_selection.py)",
     kind=Bound(unit="total variation"),

@@ -20,7 +20,7 @@ CENTRAL_LIMIT = Statement(
     "$\\mu = \\nu \\sqrt{e^{1/\\sigma^2} - 1}$: the limit as $T$ grows and $\\nu$ is held, used at a finite $T$.",
     fails="The limit is right. At finitely many steps the sum is skewed, and at small $\\delta$ its tail is mostly heavier than that of the limit.",
     instead=r"as T grows and $q \sqrt T$ is held",
-    source="a limit taken as an accountant; Bu, Dong, Long and Su (2020), section 3, have it as a limit",
+    source="no author's claim: a limit taken as an accountant; Bu, Dong, Long and Su (2020), section 3, have it as a limit, as others report; of the paper the abstract was at hand",
     kind=Bound(unit="epsilon"),
     domain={
         "sigma": Real(0.4, 4.0, log=True, meaning="deviation of the noise, in sensitivities"),

@@ -88,7 +88,7 @@ EXPONENTIAL_COUNT = Statement(
     name="field-rdp-exponential-count",
     says="The epsilon that an accountant by Renyi divergences gives for the exponential mechanism, run `count` times, is at least the true epsilon. Judged "
     "for two candidates. The file as of commit 0719e70 has the count.",
-    fails="At that commit the accountant adds the mechanism's cost a single time, however often it runs; the neighbouring events have `count *`, and so has the file since commit 0719e70.",
+    fails="At that commit the accountant adds the cost of an event a single time, whatever its `count` is (a single run is right, and so are runs composed one by one); the neighbouring events have `count *`, and so has the file since commit 0719e70.",
     instead="`count *` the cost",
     source="google/differential-privacy, dp_accounting, rdp_privacy_accountant.py of commit b5b0286 (main of 6 August 2026)",
     kind=Bound(unit="epsilon"),
