@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
         "python -m verify 'azize-thm-4*' --out results/azize",
         "python -m verify azize-thm-4.2 --list",
         "python -m verify --show azize-thm-4.2",
+        "python -m verify --trace azize-thm-4.2",
         "python -m verify --hunt izzo-thm-9 --budget 2m",
         after="Exit status: 0 all were judged, 1 a statement could not be judged, 2 bad arguments, 130 interrupted.",
     )
@@ -73,6 +74,11 @@ def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | 
     "--show",
     is_flag=True,
     help="judge each CLAIM with its correction, and print its entry of FINDINGS.md alone",
+)
+@click.option(
+    "--trace",
+    is_flag=True,
+    help="judge a single CLAIM at its first point, or that of --at, and list the lines that ran, function by function",
 )
 @click.option("--hunt", is_flag=True, help="search the domains for where the statements break")
 @click.option("--budget", metavar="T", help="of each hunt: 45s, 2m, 500 probes (default: 2m)")

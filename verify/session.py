@@ -35,6 +35,7 @@ from verify.report.findings import entries, standing
 from verify.report.folder import ReportFolder
 from verify.report.versions import versions
 from verify.statement import Statement
+from verify.trace import traced
 
 Find = Callable[[str], Statement] | None
 """Looks up a statement by its name in another process; None: no other process can."""
@@ -59,6 +60,7 @@ def begin(
     json: str | None,  # file of the data, "-" for standard output
     domains: bool,  # whether the statements, or with `claims` their domains, are listed alone
     show: bool,  # whether the entries of their findings are printed alone
+    trace: bool,  # whether the lines behind a verdict are listed alone
     hunt: bool,  # whether they are hunted
     budget: str | None,  # of each hunt, as written
     suite: str | None,  # name of a suite to judge instead
@@ -79,6 +81,10 @@ def begin(
         raise ValueError(
             "--show is given without CLAIM, or beside --at, --json or --hunt; it judges each CLAIM and its correction"
         )
+    if trace and (len(statements) != 1 or len(at) > 1 or json or out or hunt or show):
+        raise ValueError(
+            "--trace is given with more than 1 CLAIM or point, or beside --json, --out, --hunt or --show; it judges a single point"
+        )
     if hunt and (at or json):
         raise ValueError("--hunt is given beside --at or --json; its data are in the report's folder")
     budget_of(budget or "2m")
@@ -91,6 +97,8 @@ def begin(
     setting = Setting(scale, confidence, seed, risk_of(confidence, known.values()))
     if show:
         return _show(statements, known, setting)
+    if trace:
+        return _trace(statements[0], points or statements[0].points[:1], setting)
     names = {item.name for item in statements}
     kin = [[known[name] for name in family if name in names] for family in families]
     kin = sorted(filter(None, kin), key=lambda family: points_of(family, scale))
@@ -172,6 +180,16 @@ def _show(statements: Sequence[Statement], known: Mapping[str, Statement], setti
     for item in statements:
         print(visible(found.get(item.name) or standing(outcomes[item.name])))
     return DONE if all(is_judged(item) for item in outcomes.values()) else FAILED
+
+
+def _trace(statement: Statement, at: Sequence[Point], setting: Setting) -> int:
+    """Judge a statement at a point, and print which lines of which functions ran, in the order in which these were entered."""
+    outcome, rows = traced(partial(judge, statement, setting, at))
+    lines = sum(count for _, _, count, _ in rows)
+    _say(f"{statement.name}: {outcome.verdict}, by {lines:,} lines of {plural(len(rows), 'function')}")
+    for file, name, count, places in rows:
+        _say(f"{count:5}  {file}  {name}  {places}")
+    return DONE if is_judged(outcome) else FAILED
 
 
 def _say(line: str, to_stderr: bool = False) -> None:

@@ -1,5 +1,6 @@
 """The command: its arguments, its exit status, what it prints, and an interruption."""
 
+import inspect
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from mipsim import referee as rf
+from mipsim.referee.judging.decide import decide
+from tests.verify.conftest import NASTY
 from verify import session
 from verify.command import main
 from verify.statement import Statement
@@ -75,6 +78,8 @@ def test_a_failing_statement_exits_1(broken, tmp_path, capsys):
         (["--budget", "2m"], "--budget is given without --hunt"),
         (["--hunt", "--budget", "0s"], "budget is '0s'; it must be seconds > 0"),
         (["--show"], "--show is given without CLAIM"),
+        (["--trace"], "--trace is given with more than 1 CLAIM or point"),
+        (["azize-false", "--trace", "--json", "-"], "or beside --json, --out, --hunt or --show"),
         (["--hunt", "--json", "-"], "--hunt is given beside --at or --json"),
     ],
 )  # fmt: skip
@@ -143,6 +148,28 @@ def test_an_entry_is_shown_alone(sound, capsys):
     assert text.startswith("### azize-true: CONFIRMED, held at 5 points, not searched\n\nAs judged: ")
     assert "\n### azize-false: condition\n" in text
     assert "**Corrected** (`azize-false-corrected`, CONFIRMED)" in text
+
+
+def test_the_lines_behind_a_verdict_are_those_that_ran_in_their_order(broken, capsys):
+    at = json.dumps({"x": 0.7, "law": NASTY})  # results of points that were judged before are stored
+    assert main(["azize-false", "--trace", "--at", at], broken) == 0
+    title, *rows = capsys.readouterr().out.splitlines()
+    lines = re.fullmatch(r"azize-false: REFUTED, by (\d+) lines of (\d+) functions", title)
+    assert lines
+    seen = [row.split(maxsplit=3) for row in rows]
+    assert (sum(int(row[0]) for row in seen), len(seen)) == tuple(map(int, lines.groups()))
+    names = [row[2] for row in seen]
+    assert len({(file, name) for _, file, name, _ in seen}) == len(seen)
+    walk = ["judge", "judge_points", "judge_point", "prepare", "judge_law", "gap_between", "decide"]
+    assert [name for name in names if name in walk] == walk
+    assert all(file.startswith(("mipsim/", "verify/")) for _, file, _, _ in seen)
+    # A branch that did not run is left out.
+    source = inspect.getsource(decide).splitlines()
+    first = inspect.getsourcelines(decide)[1]
+    returns = [first + k for k, line in enumerate(source) if line.strip().startswith("return")]
+    places = next(row[3] for row in seen if row[2] == "decide")
+    assert places == f"{first}-{returns[0]}"
+    assert main(["kaissis-broken", "--trace"], broken) == 1
 
 
 def test_a_hunt_keeps_its_probes_and_writes_a_report(sound, tmp_path, capsys):
