@@ -185,7 +185,7 @@ class Outcome:
     @property
     def own_settings(self) -> str:
         """The verdicts at the paper's own settings, in words; empty where none of them was judged."""
-        verdicts = Counter(item.verdict for item in self.judged if item.setting == PAPER)
+        verdicts = Counter(item.verdict for item in self.judged if PAPER in item.setting)
         return ", ".join(f"{verdict} at {plural(count, 'point')}" for verdict, count in verdicts.items())
 
     @property
@@ -381,7 +381,7 @@ def is_judged(outcome: Outcome) -> bool:
 
 
 LEAD, PAPER = "lead", "paper"
-"""The settings of a point: that which reports show first, if it is refuted, and those of the paper itself."""
+"""The settings of a point: that which reports show first, if it is refuted, and those of the paper itself. A point may have both."""
 CONVINCING = 0.1
 """Of the largest gap, or so much in its unit: what the simplest counterexample must be sure of."""
 
@@ -399,7 +399,7 @@ def simplest(statement: Statement, judged: Sequence[PointResult]) -> PointResult
     refuted = [item for item in judged if item.verdict is Verdict.REFUTED]
     if not refuted:
         return None
-    refuted = [item for item in refuted if item.setting == LEAD] or refuted
+    refuted = [item for item in refuted if LEAD in item.setting] or refuted
     unit = next((single.unit for single in refuted if not single.sampled), refuted[0].unit)
     kin = [(_sure(result), result) for result in refuted if result.unit == unit]
     # Where gaps grow without end a tenth of the largest takes large sizes.

@@ -66,7 +66,7 @@ class PointResult:
     # the largest gap that counted as equal, in `unit`; 0 for a bound by an exact distribution. None: that of the
     # statement
     tolerance: float | None = None
-    # "paper" if the point is among the paper's own settings; "lead" if reports show it first
+    # "paper" if the point is among the paper's own settings; "lead" if reports show it first; or both
     setting: str = ""
     sampled: bool = False  # whether the point is a random point of the domain
     random: bool = False  # whether chance entered the result

@@ -58,7 +58,7 @@ class Point:
         at: a value for each parameter.
         name: short; the values themselves if empty.
         setting: "paper" if it is among the paper's own settings; "lead" if it shows best what is wrong with the statement: reports
-            show it first if it is refuted.
+            show it first if it is refuted; "paper, lead" if both.
 
     Examples:
         >>> Point({"n": 10}, setting="paper").setting

@@ -82,9 +82,13 @@ def test_a_lead_is_reported_first():
     """Its number is not rounder, and its gap not larger."""
     named = replace(
         SQUARE,
-        points=[*SQUARE.points, rf.Point({"x": 0.123, "y": 0, "reading": "as printed"}, setting="lead")],
+        points=[
+            *SQUARE.points,
+            rf.Point({"x": 0.123, "y": 0, "reading": "as printed"}, setting="paper, lead"),
+        ],
     )
     assert lead(named).parameters["x"] == 0.123
+    assert outcome(named).own_settings == "REFUTED at 1 point"
     assert lead(SQUARE).parameters["x"] == 0.5
 
 

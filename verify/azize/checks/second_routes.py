@@ -18,22 +18,17 @@ from verify.by_hand import difference, mean, near
 GAMES = 20_000
 
 
-def level_at_zero(
-    t: float, u: float, tau: float, alpha: float, world: str, games: int = GAMES, n: int = 400
-) -> Replication:
-    """Draw the ratio of Gaussian data with the target at the mean, where tau_alpha is 0 for every alpha."""
+def level_at_zero(t: float, u: float, tau: float, alpha: float, world: str, n: int = 400) -> Replication:
+    """The level for Gaussian data with the target at the mean, where tau_alpha is 0 for every alpha."""
     if (t, u, world) != (0.0, 0.0, "level"):
-        raise ValueError(
-            f"t is {t:g} and u {u:g} in {world}; the ratio is sampled for the level at the mean only"
-        )
-    rng, d = np.random.default_rng(18), round(tau * n)
+        raise ValueError(f"t is {t:g} and u {u:g} in {world}; the level is known at the mean only")
     # Of d sums s_j ~ N(0, n): l = -(d/2) log(1 - 1/n) - sum s_j^2 / (2 n (n - 1)).
-    ratio = -0.5 * d * np.log1p(-1 / n) - rng.chisquare(d, games) / (2 * (n - 1))
-    seen = share((ratio > 0).sum(), games)
+    d = round(tau * n)
+    level = float(scipy.stats.chi2.cdf(-d * (n - 1) * np.log1p(-1 / n), d))
     return Replication(
-        *seen,
+        *near(level),
         what="level of the test at tau_alpha = 0",
-        how=f"NumPy, {games:,} games of H0, seed 18, n = {n}, d = {d}",
+        how=f"SciPy's chi-square distribution, n = {n}, d = {d}",
         claim=alpha,
         size=n,
     )
@@ -76,9 +71,9 @@ def by_parity(rate: float, faint: bool = False, n: int = 256, games: int = GAMES
     )
 
 
-def parity_ratio(rate: float, n: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """(log ratio at each sum of the extra coordinate, the laws of the sum out and in), by convolution."""
-    row = np.array([0.5 * (1 - rate / n), rate / n, 0.5 * (1 - rate / n)])
+def parity_ratio(share: float, n: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(log ratio at each sum of an extra coordinate with P(1) = `share`, the laws of the sum out and in), by convolution."""
+    row = np.array([0.5 * (1 - share), share, 0.5 * (1 - share)])
     rest = np.ones(1)
     for _ in range(n - 1):
         rest = np.convolve(rest, row)

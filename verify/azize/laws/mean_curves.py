@@ -58,8 +58,8 @@ def rejected(
 def difference(n: int, **at: Any) -> float:
     """The mean square of ratio less covariance score where the ratio is finite, plus the probability that it is not; the worse world.
 
-    If it vanishes, so does the difference in probability (Chebyshev). If it does not: an infinite ratio is a difference; so is that of
-    a single coordinate of a law that does not change, here that of min(1, difference^2).
+    If it vanishes, so does the difference in probability (Chebyshev). If it does not: an infinite ratio is a difference. Of a single
+    coordinate it is the mean of min(1, difference^2); the other coordinates cannot cancel that where it is near no constant.
     """
     return scaled_difference(1.0, n, **at)
 

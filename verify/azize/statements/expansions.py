@@ -57,7 +57,7 @@ C8 = Statement(
         "log(d_{n-1}(delta_in)/d_n(delta_out)) = (delta_out^2 - delta_in^2)/2 + (lambda_3 (mu - z)/(n sigma)) R_n + o_p(1/n), with the skewness "
         "lambda_3 and R_n = delta_out^2 + delta_out delta_in + delta_in^2 - 3:"
     ),
-    fails=r"The Edgeworth term of the skewness is $\lambda_3 / 6$: equation 16 has the right $h_2$, but in $h_1$ leaves out the 6. Lemma C.9 and theorem 3.1 do not feel it, as the term has the mean o(1/n) and its sum over the coordinates vanishes. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
+    fails=r"The Edgeworth term of the skewness is $\lambda_3 / 6$: equation 16 has the right $h_2$, but in $h_1$ leaves out the 6. At every x, n times the error tends to $(5/6) \lambda_3 t \cdot 3 (x^2 - 1)$. Lemma C.9 and theorem 3.1 do not feel it, as the term has the mean o(1/n) and its sum over the coordinates vanishes. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=rf.Limit("n", sizes=SIZES, tolerance=0.02, unit="n x error", rate=lambda **at: rate(1.0, **at)),
     domain=_DOMAIN,
@@ -86,7 +86,7 @@ _WHY = (
     "lambda_3/6 times the third Hermite polynomial, and equation 16 prints it without the 6. In the logarithm h_2 - h_1^2/2 of the two densities differ by "
     "O_p(n^-1/2), so by o(1/n) once divided by n, and h_1(delta_in)/sqrt(n - 1) - h_1(delta_out)/sqrt(n) = (lambda_3/6)(mu - z)/(n sigma) R_n + o_p(1/n), since "
     "delta_in - delta_out = (mu - z)/(sigma sqrt(n)) + O_p(1/n). The printed term is six times that: n times the error tends to "
-    "(5/6) lambda_3 |t| 3 |x^2 - 1|, which vanishes for lambda_3 = 0 or t = 0 only. Lemma C.9 does not see it, since E R_n tends to 0; nor does theorem 3.1 need "
+    "(5/6) lambda_3 t 3 (x^2 - 1) at every x, which vanishes for lambda_3 = 0, t = 0 or |x| = 1 only. Lemma C.9 does not see it, since E R_n tends to 0; nor does theorem 3.1 need "
     "it: over d = tau n coordinates the mean of the term is o(1) and its variance O(1/n)."
 )
 C8_CORRECTED = C8.corrected(
@@ -106,7 +106,7 @@ C11 = Statement(
         "With k = rho n rows log((1 - rho) + rho sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)) = W + o_p(1/n), W = (rho/2)(delta_out^2 - delta_in^2) + rho "
         "(lambda_3 (mu - z)/(k sigma)) R_k + rho/(2k) + (rho (1 - rho)/8)(delta_out^2 - delta_in^2)^2:"
     ),
-    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, which equation 16 leaves out in $h_1$, so that the remainder is of order 1/n itself. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
+    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, which equation 16 leaves out in $h_1$, so that the remainder is of order 1/n itself: n times it has the limit that it has there. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=C8.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},

@@ -154,7 +154,7 @@ GUARANTEE = Statement(
     name="azize-gdp-guarantee", formula=r"T(M(D), M(D')) \ge G_{\sqrt{m^*}}",
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
-    fails="As the conclusion of an audit, within the threat model that the paper names, it stands. As a guarantee of the mechanism it cannot: exact means of two data sets that differ in a record differ, and the audit's mu is of sampled data and a single target.",
+    fails="As the conclusion of an audit, within the threat model that the paper names, it stands for the Bernoulli data judged here; in general it needs the condition of azize-gdp. As a guarantee of the mechanism it cannot: exact means of two data sets that differ in a record differ, and the audit's mu is of sampled data and a single target.",
     instead="the audit gives a lower bound of mu for a single target",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),

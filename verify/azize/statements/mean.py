@@ -242,8 +242,8 @@ NOT_SAMPLED = (0, 0, 0)
 """How many of the printed statements' points are irregular would be the share of counterexamples among the laws that are listed here, and no
 share of the data that the theorem is about."""
 EVEN = (
-    "The proof takes a density of the mean by theorem C.5, which is Petrov's without his condition, a bounded density of some convolution power. Bernoulli data have none and stand; "
-    "others may fail. A coordinate j may have the values 0, 2 and, with probability 0.03/j, 1: with n < 2j records its sum is nearly always even, and the target 1, which is its mean, "
+    "The proof takes a density of the mean by theorem C.5, which is Petrov's without his condition, a bounded density of some convolution power. Bernoulli data "
+    r"with targets in $\{0, 1\}^d$ have none and stand; others may fail. A coordinate j may have the values 0, 2 and, with probability 0.03/j, 1: with n < 2j records its sum is nearly always even, and the target 1, which is its mean, "
     "makes it odd. Such coordinates may be there at every n, and $m^*$ does not count them."
 )
 """Why theorem 3.1 lacks a condition."""
@@ -326,7 +326,7 @@ RATIO = Statement(
     formula=r"\ell_n \Rightarrow N(-m^* / 2, m^*) \text{ under } H_0, \quad \ell_n \Rightarrow N(m^* / 2, m^*) \text{ under } H_1",
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
     fails=EVEN
-    + " The log ratio of such a coordinate does not become small: it nearly always takes one of two values.",
+    + " The log ratio of such a coordinate does not become small: it is nearly always near one of two values, 3.5 and -3.5 at n = j.",
     instead=HOLDS,
     kind=POWER.kind,
     domain=DOMAIN,
@@ -406,24 +406,28 @@ THRESHOLD = Statement(
     samples=NOT_SAMPLED,
 )  # fmt: skip
 
+FAR = (
+    "let D = ratio - score of the coordinate j = 2^k, n/2 < j <= n, and q = rate/j. Its score is 0, so that D is its log ratio. Write K for the number of its 1s, S for its sum: "
+    "where S is odd P_out(S) = sum_k P_out(K = k + 1) P_in(S | K - 1 = k) <= n q P_in(S), so that D >= -log(nq); where S is even P_in(S) <= nq/(1 - q)^2 P_out(S), so that "
+    "D <= log(nq) - 2 log(1 - q). Let r = -log(2 rate) + 2 log(1 - 2 rate/n). Without the target D >= r and D <= -r each have the probability of (1 - exp(-2 rate))/2 at least. "
+    "All other coordinates together have a difference R that is independent of D: whatever R is, D + R is at least min(1, r) in size with this probability, and the sum cannot vanish. "
+    "The mean of min(1, difference^2) is at least min(1, r)^2 (1 - exp(-2 rate))/2"
+)
+"""Why ratio and covariance score stay apart."""
+ALONE = "The gaps at single sizes hold min(1, difference^2) of the coordinate j alone."
 KNOWN = ("Bernoulli", "Gaussian", "rarer Bernoulli", "Cantor")
 """Data of which the difference of ratio and covariance score is known."""
 
 
 def least_difference(**at: Any) -> rf.Ceiling | None:
-    """Of ratio and covariance score at every n: of a coordinate whose parity tells the ratio is far from 0, and the score is 0."""
+    """Of ratio and covariance score at every n: of a coordinate whose parity tells the score is 0, and the ratio far from any constant."""
     problem = MeanProblem.of(at)
     if problem.extra != "parity":
         return least_number(lambda m: 0.0, **at)
-    start = 8 * problem.sizes[0]
-    error = parity_error(problem.rate, start)
-    value = min(1.0, float(np.log((1.0 - error) / error)) ** 2) if error < 0.5 else 0.0
-    return rf.Ceiling(
-        value - 1e-9,
-        below=True,
-        start=start,
-        source=f"{PARITY}; its score is 0 and its ratio at least log(1/error - 1) in size",
-    )
+    start, twice = 8 * problem.sizes[0], 2.0 * problem.rate
+    least = -np.log(twice) + 2.0 * np.log1p(-twice / start)
+    value = min(1.0, max(0.0, float(least))) ** 2 * -0.5 * float(np.expm1(-twice))
+    return rf.Ceiling(value, below=True, start=start, source=FAR)
 
 
 _WIDE = REGULAR_POINTS[1].at
@@ -431,7 +435,8 @@ SCORE = Statement(
     name="azize-eq-5",
     formula=r"\ell_n - \left[ (z^* - \mu)^T \Sigma^{-1} (\hat\mu_n - \mu) - \frac{1}{2 n} \lVert z^* - \mu \rVert^2_{\Sigma^{-1}} \right] \to 0",
     says="l_n ~ (z* - mu)' Sigma^-1 (muhat - mu) - (1/2n) ||z* - mu||^2_{Sigma^-1}: the difference vanishes in probability.",
-    fails=EVEN + " The covariance score has 0 for such a coordinate, whose log ratio is far from 0.",
+    fails=EVEN
+    + " The covariance score has 0 for such a coordinate. Its log ratio is independent of the rest and near no constant (both signs have probability of at least 0.029), so that the sum cannot vanish.",
     instead=HOLDS,
     # No transform is needed, and more rows are at hand.
     kind=rf.Limit(
@@ -444,7 +449,7 @@ SCORE = Statement(
     domain=DOMAIN | {"data": rf.Choice(*KNOWN, meaning="law of a coordinate"), "extra": extra("parity")},
     where=searched,
     claimed=lambda: 0.0,
-    truth=difference,
+    truth=lambda n, **at: rf.Number(difference(n, **at), detail=ALONE * (at["extra"] == "parity")),
     points=[
         *(item for item in POINTS if item.at["data"] in KNOWN and item.at["extra"] != "spike"),
         rf.Point(PARITIES, "parity, rarer", "lead"),

@@ -170,9 +170,9 @@ THRESHOLD = replace(
     name="azize-thm-4.3-threshold",
     uses=(*THEOREM.uses, "azize-thm-2.1b"),
     says=f"The attack that thresholds the ratio built for z_targ, on the support, has advantage {_FORMULA}, m = m_targ, at each threshold that the "
-    "paper's words may mean: the proof takes the total variation, and theorem 2.1 calls the test {l_n > 0} optimal.",
+    "paper's words may mean: the proof takes the total variation, and theorem 2.1 calls the test {l_n > 0} optimal for the target that it is built for.",
     fails=r"The formula is the advantage at the best threshold, $(m_\text{scal} - m_\text{targ})/2$, on the better side of it. The test $\{l_n > 0\}$, which theorem "
-    r"2.1 calls optimal, is this test only where $m_\text{scal} = m_\text{targ}$, as for the right target; elsewhere it gains less, or less than guessing.",
+    r"2.1 calls optimal for the target that it is built for, is this test only where $m_\text{scal} = m_\text{targ}$, as for the right target; elsewhere it gains less, or less than guessing.",
     instead=r"the threshold $(m_\text{scal} - m_\text{targ})/2$ on the better side (azize-thm-4.3-corrected)",
     source="Azize & Basu, theorem 4.3 with theorem 2.1",
     kind=replace(THEOREM.kind, rate=lambda **at: rate("targ", **at), ceiling=None),
@@ -190,7 +190,7 @@ THRESHOLD = replace(
     control=rf.Control(_COINS | {"reading": BEST}),
     quote=rf.Quote(
         f"We denote by A_{{Bayes, z*}} := A_{{l, z*, 0}} the LR attacker with threshold tau = 0. [...] {_LARGEST} [...] {_BODY.text}",
-        "section 2.2; theorem 2.1 (b); theorem 4.3",
+        "section 2.3; theorem 2.1 (b); theorem 4.3",
     ),
     not_judged={_LARGEST: "by azize-thm-2.1b"},
     second_route=aimed_by_sums,

@@ -167,7 +167,8 @@ STATEMENTS = (
     Statement(
         name="azize-thm-2.1b",
         formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) \ge \mathrm{Adv}_n(A, z^*)",
-        says="The attack 1{l_n > 0} has the largest advantage of all attacks, for every target.",
+        says="The attack 1{l_n > 0} has the largest advantage of all attacks, for every target. (Judged by enumeration, for mechanisms of few outputs. "
+        "In general it is Bayes' rule for equal priors; a randomised attack is a mixture of sets.)",
         kind=rf.Bound(unit="advantage"),
         domain=_WORLDS,
         where=_few,
@@ -185,7 +186,8 @@ STATEMENTS = (
         name="azize-thm-2.1c",
         formula=r"\mathrm{Adv}_n(1\{\ell_n > 0\}, z^*) = \mathrm{TV}(p_{\mathrm{out}}, p_{\mathrm{in}})",
         uses=("azize-thm-2.1b",),
-        says="The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in).",
+        says="The advantage of 1{l_n > 0} is the total variation TV(p_out, p_in). (Judged by enumeration, for mechanisms of few outputs. In general both "
+        "are the sum of (p_in - p_out)^+ over the outputs.)",
         kind=rf.Equality(1e-9, unit="advantage"),
         domain=_WORLDS,
         where=_few,

@@ -59,7 +59,7 @@ LEAKAGE = Statement(
     name="azize-mean-leakage", formula=r"E_{z^* \sim D}[m^*] = \tau",
     uses=("azize-thm-3.1-power",),
     says="E_{z* ~ D}[m*] = tau.",
-    fails=r"The average of $m^*$ is $\tau$ at every finite size. As a limit for each target, which theorem 3.1 takes, $m^*$ may be less: values that become rarer with n add to the average, but to no target's limit. Data whose probabilities stay away from 0 and 1, as Sankararaman et al. suppose, have none, and $m^*$ is $\tau$.",
+    fails=r"The average of $m^*$ is $\tau$ at every finite size. As a limit for each target, which theorem 3.1 takes, $m^*$ may be less: values that become rarer from coordinate to coordinate add to the average, but to no target's limit. Data whose probabilities stay away from 0 and 1, as Sankararaman et al. suppose, have none, and $m^*$ is $\tau$.",
     instead="finite n; $\\mu_j$ in [a, 1 - a]",
     source="Azize & Basu, section 3",
     kind=rf.Equality(1e-9, unit="relative"),  # to tau

@@ -176,7 +176,7 @@ PRINTED = Statement(
     points=[
         # The mean and the median are the paper's own examples, with data chosen here; to them the reading of V is of no matter.
         *(
-            rf.Point({"reading": reading, "problem": name} | _REST, setting="lead" if name == LEAD else "paper" if name.startswith(("mean", "median")) and name != TYPICAL and reading == next(iter(READINGS)) else "")
+            rf.Point({"reading": reading, "problem": name} | _REST, setting=", ".join(["paper"] * (name.startswith(("mean", "median")) and name != TYPICAL and reading == next(iter(READINGS))) + ["lead"] * (name == LEAD)))
             for name in (*PROBLEMS, TYPICAL, GROWING)
             for reading in list(READINGS)[: 1 if name in (TYPICAL, GROWING) else 2]
         ),
