@@ -167,6 +167,8 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-thm-4.1": (["fading noise"], []),
     "azize-thm-4.2": (["paper-easy, rho = 0.1", "gaussian, rho = 0.9"], []),  # the paper's own point
     "azize-thm-4.2-corrected": ([], ["paper-easy, rho = 0.1", "gaussian, rho = 0.9"]),
+    "azize-thm-4.2-threshold": (["power", "power of the sum", "always in"], ["level of the sum"]),
+    "azize-thm-4.2-threshold-corrected": ([], ["power", "power of the sum", "always in", "level of the sum"]),
     "azize-thm-4.3": (["aimed off the lattice"], ["far", "opposite"]),
     "azize-thm-4.3-threshold": ([f"far: {misspecified.ZERO}", f"opposite: {misspecified.ONE_SIDED}"], [f"far: {misspecified.BEST}", f"right: {misspecified.ZERO}"]),
     "azize-thm-4.3-appendix": (["near", "short"], []),

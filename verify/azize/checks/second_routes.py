@@ -35,19 +35,26 @@ def level_at_zero(t: float, u: float, tau: float, alpha: float, world: str, n: i
 
 
 def rate_of_subsample(
-    t: float, u: float, tau: float, rho: float, alpha: float, world: str, games: int = GAMES, n: int = 400
+    t: float, u: float, tau: float, rho: float, alpha: float, world: str, summed: bool, n: int = 400
 ) -> Replication:
-    """Draw the ratio of a sub-sample of Gaussian rows, and compare it with the printed threshold."""
+    """Draw the ratio of a sub-sample of Gaussian rows, or the sum of the columns' own ratios, and compare it with the printed threshold."""
+    games = 5_000 if summed else GAMES
     rng, rows, d = np.random.default_rng(20), max(2, round(rho * n)), max(2, round(tau * n))
     square = (d - d // 2) * t**2 + d // 2 * u**2  # of the target, over the columns
     sampled = rng.random(games) < rho * (world == "power")
-    # V = sum (s_j - k t_j)^2 of the column sums of k rows, which include the target where it is sampled.
     left = rows - sampled
-    v = left * rng.noncentral_chisquare(d, np.maximum(left * square, 1e-12))
-    ratio = -0.5 * d * np.log1p(-1 / rows) + 0.5 * square - v / (2 * rows * (rows - 1))
+    if summed:
+        z = np.repeat([t, u], [d - d // 2, d // 2])
+        s = sampled[:, None] * z + np.sqrt(left)[:, None] * rng.standard_normal((games, d))
+        ratio = s**2 / (2 * rows) - (s - z) ** 2 / (2 * (rows - 1)) - 0.5 * np.log1p(-1 / rows)
+    else:
+        # V = sum (s_j - k t_j)^2 of the column sums of k rows, which include the target where it is sampled.
+        v = left * rng.noncentral_chisquare(d, np.maximum(left * square, 1e-12))
+        ratio = -0.5 * d * np.log1p(-1 / rows) + 0.5 * square - v / (2 * rows * (rows - 1))
     m = square / n
     threshold = -rho * m / 2 - (rho * m) ** 0.5 * ndtri(alpha)
-    seen = share((np.logaddexp(np.log1p(-rho), np.log(rho) + ratio) > threshold).sum(), games)
+    score = np.logaddexp(np.log1p(-rho), np.log(rho) + ratio)
+    seen = share(((score.sum(axis=1) if summed else score) > threshold).sum(), games)
     return Replication(
         *seen,
         what=f"{world} of the test at tau_alpha",

@@ -29,6 +29,7 @@ from verify.azize.statements.mean import (
     searched,
     sizes,
 )
+from verify.berry_esseen import OTHER_LAWS
 from verify.statement import Statement
 
 NOISY = (
@@ -256,8 +257,12 @@ def rate_promised(printed: bool, n: int, rho: float, alpha: float, world: str, *
     return alpha if world == "level" else power if printed else rho * power + (1 - rho) * alpha
 
 
-def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **at: Any) -> float:
+def rate_of_test(
+    printed: bool, n: int, rho: float, alpha: float, world: str, reading: str, **at: Any
+) -> float | rf.Number:
     """Level or power of {l > threshold}, l = log(1 - rho + rho L_k), with the target chosen by a coin, in closed form."""
+    if reading == SUM:
+        return rate_of_sum(n, rho, alpha, world, **at)
     rows = sampled_rows(n, rho)
     rho = rows / n
     over = np.exp(cut(printed, leakage_of_all(n, rho, data="Gaussian", **at), rho, alpha)) - (1 - rho)
@@ -269,53 +274,103 @@ def rate_of_test(printed: bool, n: int, rho: float, alpha: float, world: str, **
     return out if world == "level" else rho * inside + (1 - rho) * out
 
 
-def sizes_for_rows(t: float, u: float, tau: float, rho: float) -> list[int]:
-    """So many rows that as many are sampled as theorem 3.1's thresholds are judged with at m*/rho."""
+def rate_of_sum(n: int, rho: float, alpha: float, world: str, t: float, u: float, tau: float) -> rf.Number:
+    """Level or power of {l > tau_alpha} as printed, l = sum_j log(1 - rho + rho L_kj), by a normal law, up to Berry and Esseen's theorem."""
+    rows, problem = sampled_rows(n, rho), MeanProblem("Gaussian", t=t, u=u, tau=tau)
+    share, targets = rows / n, problem.targets
+    count = max(1, round(max(1, round(tau * n)) / len(targets)))
+    threshold = cut(True, leakage(problem, rows, n) * share, share, alpha)
+    x, weight = np.polynomial.hermite_e.hermegauss(80)
+    weight = weight / weight.sum()
+
+    def above(present: bool) -> np.ndarray:
+        total = np.zeros(3)
+        for z in targets:
+            s = z * present + (rows - present) ** 0.5 * x
+            ratio = s**2 / (2 * rows) - (s - z) ** 2 / (2 * (rows - 1)) - 0.5 * np.log1p(-1 / rows)
+            term = np.log1p(share * np.expm1(ratio))
+            away = term - weight @ term
+            total += count * np.array([weight @ term, weight @ away**2, weight @ np.abs(away) ** 3])
+        mean, variance, third = total
+        return np.array([ndtr((mean - threshold) / variance**0.5), OTHER_LAWS * third / variance**1.5])
+
+    result = above(False)
+    if world == "power":
+        result = share * above(True) + (1 - share) * result
+    value, error = map(float, result)
+    return rf.Number(value, error, route="normal law, with the error of Berry and Esseen's theorem")
+
+
+def sizes_for_rows(t: float, u: float, tau: float, rho: float, reading: str) -> list[int]:
+    """So many rows that as many are sampled as theorem 3.1's thresholds are judged with at m*/rho, or that a sum over the columns is nearly normal."""
+    if reading == SUM:
+        return [int(np.ceil(10_000 / min(tau, 1.0))) << k for k in range(7)]
     m = tau / rho * (t**2 + u**2) / 2
     first = max(20, int(150 / m**0.5)) if m else 200
     return [int(np.ceil(first / rho)) << k for k in range(7)]
 
 
-def always_rejects(t: float, u: float, tau: float, rho: float, alpha: float, world: str) -> rf.Ceiling | None:
-    """Where the printed threshold lies below log(1 - rho), the least value of the ratio, at every n."""
-    start = sizes_for_rows(t, u, tau, rho)[0]
-    # m and rho at n rows, at least and at most; the threshold -q/2 - sqrt(q) z falls in q = rho m where z >= 0.
-    m = tau * (t**2 + u**2) / 2 - 1.5 * (t**2 + u**2) / start
+def beyond_the_claim(
+    t: float, u: float, tau: float, rho: float, alpha: float, world: str, reading: str
+) -> rf.Ceiling | None:
+    """Where the test cannot have the claimed power at any n, or the printed threshold lies below log(1 - rho), the least value of the ratio."""
+    start = sizes_for_rows(t, u, tau, rho, reading)[0]
+    # m and rho at n rows, at least and at most; the threshold -q/2 - sqrt(q) z falls in q = rho m where z >= 0, and is concave where z < 0.
+    error = 1.5 * (t**2 + u**2) / start
+    m, most = tau * (t**2 + u**2) / 2 - error, tau * (t**2 + u**2) / 2 + error
     low, high = rho - 0.5 / start, rho + 0.5 / start
-    if alpha < 0.5 or m <= 0.0 or np.exp(cut(True, m, low, alpha)) >= 1.0 - high:
+    claimed = float(ndtr(ndtri(alpha) + (rho * tau * (t**2 + u**2) / 2) ** 0.5))
+    if world == "power" and m > 0.0:
+        level = float(np.exp(-min(cut(True, m, low, alpha), cut(True, most, high, alpha))))
+        if (value := high + (1.0 - high) * level) < claimed:
+            return rf.Ceiling(value, start=start, source=_MARKOV, claimed=claimed)
+    if reading == SUM or alpha < 0.5 or m <= 0.0 or np.exp(cut(True, m, low, alpha)) >= 1.0 - high:
         return None
     source = "the ratio is at least 1 - rho whatever is released, and exp(tau_alpha) is less at every n: m_n >= m* - 3 (t^2 + u^2)/(2n), |rho_n - rho| <= 1/(2n)"
-    power = float(ndtr(ndtri(alpha) + (rho * tau * (t**2 + u**2) / 2) ** 0.5))
     return rf.Ceiling(
-        1.0, below=True, start=start, source=source, claimed=alpha if world == "level" else power
+        1.0, below=True, start=start, source=source, claimed=alpha if world == "level" else claimed
     )
 
 
+_MARKOV = (
+    "exp(l) has the mean 1 without the target, so that the level is at most exp(-tau_alpha) (Markov); where the target is not sampled the output has the law of "
+    "that world, so that the power is at most rho + (1 - rho) exp(-tau_alpha); |m_n - m*| <= 3 (t^2 + u^2)/(2n), |rho_n - rho| <= 1/(2n)"
+)
+RATIO = "l is the likelihood ratio"
+SUM = "l is the sum over the coordinates of their own log ratios, as appendix C.5 writes it"
+_STRONG = {"t": 3.0, "u": 3.0, "tau": 1.5, "rho": 0.5, "alpha": 0.05, "world": "power"}
 _ALWAYS = {"t": 2.0, "u": 2.0, "tau": 1.0, "rho": 0.5, "alpha": 0.5, "world": "level"}
 SUBSAMPLE_THRESHOLD = Statement(
     name="azize-thm-4.2-threshold", formula=r"\tau_\alpha = -\frac{\rho m^*}{2} + \sqrt{\rho m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
-    "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, in closed form.",
-    fails="The likelihood ratio of a sub-sample is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test takes the target for a member whatever is released.",
-    instead="the threshold of the mixture",
-    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=always_rejects),
+    "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, the likelihood ratio in closed form, the sum by a normal law with a proven error.",
+    fails="The power is that of a mixture: where the target is not sampled the test has its level alone. For the score that appendix C.5 writes, a sum over coordinates, the printed threshold has the level alpha; only the power fails. "
+    "For the likelihood ratio the level fails too: the ratio is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test takes the target for a member whatever is released.",
+    instead="the power of the mixture; for the likelihood ratio also its threshold",
+    kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=beyond_the_claim),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}
-    | {"alpha": rf.Real(0.01, 0.99, meaning="FPR of the test"), "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000, meaning="records in the data set")},
+    | {"alpha": rf.Real(0.01, 0.99, meaning="FPR of the test"), "rho": rf.Real(0.05, 1.0, meaning="share of the records that is released"), "n": rf.Whole(2, np.inf, log=True, hunt_to=860_000, meaning="records in the data set"), "reading": rf.Choice(RATIO, SUM)},
     # As of theorem 3.1, with the leakage m*/rho of the sampled rows.
     where=lambda t, u, tau, rho: rho < 1.0 and THRESHOLD.call("where", {"t": t, "u": u, "tau": tau / rho}),
     claimed=lambda **at: rate_promised(True, **at),
     truth=lambda **at: rate_of_test(True, **at),
     points=[
-        rf.Point(_ALWAYS, "always in", "lead"),
+        rf.Point(_STRONG | {"reading": RATIO}, "power", "lead"),
+        rf.Point(_STRONG | {"reading": SUM}, "power of the sum"),
+        rf.Point(_ALWAYS | {"reading": RATIO}, "always in"),
+        rf.Point(_ALWAYS | {"reading": SUM}, "level of the sum"),
         *(
-            {"t": 0.5, "u": -1.5, "tau": 0.4, "rho": rho, "alpha": alpha, "world": world}
-            for rho in (0.1, 0.5, 0.9) for alpha in (0.01, 0.5) for world in ("level", "power")
+            {"t": 0.5, "u": -1.5, "tau": 0.4, "rho": rho, "alpha": alpha, "world": world, "reading": reading}
+            for reading in (RATIO, SUM) for rho in (0.1, 0.5, 0.9) for alpha in (0.01, 0.5) for world in ("level", "power")
         ),
     ],
-    control=rf.Control({"t": 0.5, "u": -1.5, "tau": 0.4, "rho": 0.9, "alpha": 0.5, "world": "level"}, 0.05),
+    control=rf.Control({"t": 0.5, "u": -1.5, "tau": 0.4, "rho": 0.9, "alpha": 0.5, "world": "level", "reading": SUM}, 0.05),
     quote=_SUB_QUOTE,
-    restricted_by=RESTRICTED,
-    second_route=rate_of_subsample,
+    restricted_by=(
+        *RESTRICTED,
+        rf.Quote("For M_n^{sub,rho}, we take the approximate log-likelihood ration from Section C.5 of the analysis.", "appendix E.1"),
+    ),
+    second_route=lambda reading, **at: rate_of_subsample(**at, summed=reading == SUM),
 )  # fmt: skip
 STATEMENTS = (
     NOISE,
@@ -380,7 +435,8 @@ STATEMENTS = (
     SUBSAMPLE_THRESHOLD.corrected(
         says="Mean of k = rho n rows sampled without replacement: under the conditions of azize-thm-4.2-corrected, and for m* > 0, for every alpha the test "
         "{l > log(1 - rho + rho e^s)}, s = -m*/(2 rho) + sqrt(m*/rho) Phi^-1(1 - alpha), has level alpha and power "
-        "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha in the limit. Judged for Gaussian data, in closed form.",
+        "rho Phi(z_alpha + sqrt(m*/rho)) + (1 - rho) alpha in the limit; so has the sum over the coordinates of their own log ratios, at the threshold as printed. "
+        "Judged for Gaussian data.",
         formula=r"\tau_\alpha = \log\left(1 - \rho + \rho \, e^s\right), \quad s = -\frac{m^*}{2 \rho} + \sqrt{m^* / \rho} \, \Phi^{-1}(1 - \alpha)",
         where=lambda t, u, tau, rho: (
             (t != 0.0 or u != 0.0)
@@ -393,7 +449,9 @@ STATEMENTS = (
         derivation=(
             "The ratio l = log(1 - rho + rho L_k) increases with L_k, so that the test is {log L_k > s}, that of azize-thm-3.1-threshold-corrected for the mean of k rows, with "
             "leakage m*/rho and d/k bounded: under H0 it has level alpha in the limit. Under H1 the target is among the k rows with probability rho, where the power "
-            "tends to Phi(z_alpha + sqrt(m*/rho)); where it is not, the output has the law of H0. See azize-thm-4.2-corrected."
+            "tends to Phi(z_alpha + sqrt(m*/rho)); where it is not, the output has the law of H0. See azize-thm-4.2-corrected. The sum over the coordinates of log(1 - rho + rho L_j) is, up to o_p(1), rho sum (L_j - 1) - "
+            "(rho^2/2) sum (L_j - 1)^2, and so rho (log L_k + m*/(2 rho)) - rho m*/2: normal with mean -rho m*/2 and variance rho m* under H0, and with the mean moved by m* where the "
+            "target is sampled, so that the printed threshold has the level alpha and the power Phi(z_alpha + sqrt(m*/rho)) there."
         ),
         samples=(3, 3, 40),
         needs={"m* > 0": {"added": {"t": 0.0, "u": 0.0}}},
