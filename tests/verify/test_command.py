@@ -147,7 +147,7 @@ def test_an_entry_is_shown_alone(sound, capsys):
     text = capsys.readouterr().out
     assert text.startswith("### azize-true: CONFIRMED, held at 5 points, not searched\n\nAs judged: ")
     assert "\n### azize-false: condition\n" in text
-    assert "**Corrected** (`azize-false-corrected`, CONFIRMED)" in text
+    assert "**Corrected** (`azize-false-corrected`, CONFIRMED, held at" in text
 
 
 def test_the_lines_behind_a_verdict_are_those_that_ran_in_their_order(broken, capsys):

@@ -93,7 +93,7 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
         " by the claim, ",
         "Second route: x: ",
         f"    {command_of(outcome, 'quick', outcome.worst)}",
-        "**Corrected** (`azize-false-corrected`, CONFIRMED): For x at most 0.6.",
+        "**Corrected** (`azize-false-corrected`, CONFIRMED, held at 5 points, not searched): For x at most 0.6.",
         "    Because",
     ):
         assert message in text

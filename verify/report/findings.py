@@ -75,7 +75,7 @@ def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] 
         statement = outcome.statement
         if outcome.verdict is Verdict.REFUTED and not statement.corrects:
             twin = correction_of(statement, statements)
-            verdict = str(judged[twin.name].verdict) if twin and twin.name in judged else "not judged here"
+            verdict = _verdict(judged[twin.name]) if twin and twin.name in judged else "not judged here"
             result[statement.name] = _finding(outcome, twin, verdict, scale)
     return result
 
@@ -84,12 +84,17 @@ def _stands(outcome: Outcome) -> bool:
     return outcome.verdict is Verdict.CONFIRMED and not outcome.statement.corrects
 
 
+def _verdict(outcome: Outcome) -> str:
+    """The verdict, and where it holds."""
+    return ", ".join(filter(None, (str(outcome.verdict), outcome.extent)))
+
+
 def standing(outcome: Outcome) -> str:
     """What is read of a statement that is not refuted as printed: its verdict, its words, the paper's, and where they stand."""
     statement = outcome.statement
     assert isinstance(statement, Registered)
     lines = [
-        f"### {statement.name}: {', '.join(filter(None, (str(outcome.verdict), outcome.extent)))}",
+        f"### {statement.name}: {_verdict(outcome)}",
         "",
         f"As judged: {_line(statement.says)}",
         "",
