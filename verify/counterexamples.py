@@ -158,7 +158,7 @@ def _counts(stored: Rows) -> str:
         f"{_judged()}:\n\n| statements | number |\n|---|---|\n| of the four papers | {len(four)} |\n| of the field beyond them | {len(_printed('field'))} |\n"
         f"| corrections and companions that no paper prints, each with its derivation in the report | {corrections} |\n\n"
         f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
-        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. Of those that do not stand, {len(resting)} rest on others of them: a single gap may be counted several times.\nAll {corrections} corrections and companions are CONFIRMED.\n"
+        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. Of those that do not stand, {len(resting)} rest on others of them: a single gap may be counted several times.\nAll {corrections} corrections and companions are CONFIRMED, limits that no theorem proves up to the sizes that the report names.\n"
     )
 
 

@@ -67,7 +67,7 @@ RATIO = {"delta": 1.0, "rate": 1.0, "nu": 1.0}
 MASKED = {"mu": 3.0, "d": 2, "rate": 0.5, "z": -0.5}
 SHIFTS = ((0.01, 0.001, 0.001001), (1.0, 1e-5, 1.001e-5))
 VERDICTS: list[tuple[rf.Statement, dict[str, Any], str]] = [
-    # A count: the shift is 0 or 1, and the curve is that of the one-sided test.
+    # A sum of numbers in [0, Delta]: no shift is negative, and the curve is that of the one-sided test.
     (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "reading": SIGN}, "REFUTED"),
     (STATEMENTS["kaissis-thm-2-guarantee"], {**G_2, "reading": NOTHING}, "CONFIRMED"),
     (LEMMA_1, {**SIDES, "second": 0.5, "reading": CHOSEN}, "REFUTED"),

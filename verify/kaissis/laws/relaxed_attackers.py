@@ -30,7 +30,7 @@ from verify.kaissis.laws.relaxed_laws import (
 )
 
 NOTHING = "the adversary knows nothing of the direction of the shift: each is as likely as every other"
-SIGN = "the adversary chose q, and so knows the direction: a sum of numbers >= 0, a count, a gradient along a fixed line"
+SIGN = "the adversary chose q, and so knows the direction: a sum of numbers in [0, Delta], a gradient along a fixed line"
 LIRA = "the adversary chose q, and so knows the direction; one-sided offline LiRA with 1024 shadow models"
 SHADOWS = 1024
 

@@ -283,12 +283,10 @@ def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Re
         t * delta,
         1.0 if s > 0.0 else -1.0,
     )
-    for reach in (4.0, 35.0):  # farther out where nearer outputs show nothing
-        z = np.linspace(-reach, reach, 4001)
-        fall = -way * (log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate))
-        if fall.max() >= SAME:
-            break
-    else:
+    grids = [np.linspace(-reach, reach, 4001) for reach in (4.0, 35.0)]
+    seen = [-way * (log_ratio(noise, z, large, rate) - log_ratio(noise, z, small, rate)) for z in grids]
+    z, fall = max(zip(grids, seen, strict=True), key=lambda single: single[1].max())
+    if fall.max() < SAME:
         raise ValueError(
             "the ratio falls farther out only, where no cell has a probability that float64 holds"
         )
@@ -312,7 +310,7 @@ COIN = "ties are split by a coin, and r and r' have the same critical value of t
 NO_COIN = (
     "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
 )
-HALVES = "r and r' have the level alpha/2 each, as in the magnitude test of lemma 4"
+HALVES = "r and r' have equal levels, alpha/2 each, as both are UMP level alpha by lemma 3"
 FREE = f"the estimate is any number, not only one in [-Delta, Delta]; {HALVES}"
 
 

@@ -152,6 +152,9 @@ BLESSING = Statement(
         "Therefore, at d > 1, the GM provides progressively stronger J-DR guarantees than for scalar queries.",
         "section 4, after theorem 3",
     ),
+    not_judged={
+        "J-DR guarantees": "the function j is judged here, and what it guarantees to whom in kaissis-thm-2-guarantee"
+    },
     restricted_by=(
         rf.Quote(
             "However, as the adversary can leverage their knowledge of the model to design a database which influences only a single "

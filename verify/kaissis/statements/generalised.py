@@ -11,6 +11,7 @@ from verify.kaissis.statements.lemmas import (
     ROUNDING,
     SETTINGS,
     SYMMETRIC,
+    UMP,
 )
 from verify.statement import Statement
 
@@ -32,8 +33,8 @@ LEMMA_5 = Statement(
     uses=("kaissis-lemma-2",),
     says=_GLR
     + "the two one-sided tests at every FPR and shift (`nu` times Delta), for noise that need not be symmetric; it is largest at |shift| = Delta.",
-    fails="With the same critical value of both ratios, and ties split by a coin, as the curve J of definition 3 does, it stands. At level alpha/2 each it needs symmetric noise: for asymmetric noise two tails of equal ratio have no equal levels, whether the estimate is restricted or not. For symmetric noise whose density falls strictly on each side the unrestricted estimate needs no coin. Restricted to [-Delta, Delta], as lemma 2 has the shift, it ties all outputs of Laplace noise beyond Delta.",
-    instead="symmetric noise; with randomised ties, or unrestricted: no coin needed",
+    fails="With the same critical value of both ratios, and ties split by a coin, as the curve J of definition 3 does, it stands, as printed for asymmetric noise too. At level alpha/2 each it needs symmetric noise: for asymmetric noise two tails of equal ratio have no equal levels, whether the estimate is restricted or not. For symmetric noise whose density falls strictly on each side the unrestricted estimate needs no coin. Restricted to [-Delta, Delta], as lemma 2 has the shift, it ties all outputs of Laplace noise beyond Delta.",
+    instead="any log-concave noise judged, with one critical value of both ratios and a coin at ties; at level alpha/2 each: symmetric noise",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={
         "noise": NOISES,
@@ -60,6 +61,7 @@ LEMMA_5 = Statement(
     ),
     restricted_by=(
         BOTH_SIDES,
+        UMP,
         rf.Quote(
             "In the following, we will call two tests equivalent if they have the same power at a level alpha for all values of the "
             "tested parameter.",

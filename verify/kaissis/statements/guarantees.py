@@ -26,6 +26,7 @@ from verify.kaissis.statements.lemmas import (
     CHOOSES_Q,
     KNOWN_FACTS,
     LEMMA_3_CORRECTED,
+    NO_ACCESS,
     REAL_LINE,
     dimensions,
     points,
@@ -39,6 +40,7 @@ Z = rf.Real(-4.7, 3.0, meaning="probit of the FPR")
 
 
 _RESTRICTED = (
+    NO_ACCESS,
     BOTH_SIDES,
     KNOWN_FACTS,
     rf.Quote(
@@ -98,7 +100,7 @@ def _pair(number: int, noise: str, proof: str) -> tuple[Statement, Statement]:
         formula=r"T(P, Q) \ge J = \mathrm{Symm}(j, j^{-1}), \quad " + _J[noise],
         uses=(f"kaissis-thm-{number}",),
         says=f"{noise} noise: no attacker of the relaxed threat model has errors below J = Symm(j, jinv), whatever function q they chose.",
-        fails="The curve is of an adversary who does not know to which side the record shifts the output, as section 3 says that q(D') is unknown, and for that adversary it holds. Who chose a count for q, as step 1 of the game allows, knows it.",
+        fails="The curve is of an adversary who does not know to which side the record shifts the output, as section 3 says that q(D') is unknown, and for that adversary it holds. Who chose a sum of numbers in [0, Delta] for q, as step 1 of the game allows, knows the side, though not q(D').",
         instead="for an adversary to whom all directions are equally likely",
         source=f"Kaissis et al., theorem {number}",
         kind=rf.Bound(unit="probit"),
@@ -146,9 +148,10 @@ LEMMA_9_GUARANTEE = Statement(
             {"mechanism": "sub-sampled Gaussian", "delta": mu, "rate": rate, "s": 0.0, "t": 1.0}
         )
     },
-    says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d.",
-    fails="With a coin for the record, as the dominating pairs have it, it stands. A mask that has a coin for each coordinate is another mechanism: some of the shift nearly always comes through.",
-    instead="a coin for the record, not for each coordinate",
+    says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d; judged for an adversary who looks at the norm of the output, "
+    "the best test where all directions of the shift are equally likely.",
+    fails="With a coin for the record, as the dominating pairs have it, and for an adversary to whom all directions are equally likely, it stands (who knows the direction: see kaissis-thm-2-guarantee). A mask that has a coin for each coordinate is another mechanism: some of the shift comes through far more often.",
+    instead="a coin for the record, not for each coordinate, and an adversary to whom all directions are equally likely",
     source="Kaissis et al., section 4",
     kind=rf.Bound(unit="probit"),
     domain={
@@ -191,6 +194,8 @@ LEMMA_9_GUARANTEE = Statement(
             "p N(0, sigma^2), N(Delta_2, sigma^2)).",
             "section 4, Poisson-Subsampled Gaussian Mechanism",
         ),
+        CHOOSES_Q,
+        KNOWN_FACTS,
         REAL_LINE,
     ),
     second_route=masks_sampled,

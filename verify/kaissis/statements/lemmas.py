@@ -73,6 +73,11 @@ CHOOSES_Q = rf.Quote(
     "section 3, RTM security game, step 1",
 )
 """What makes one-sided shifts part of the game: the attacker may choose a sum of numbers in [0, Delta]."""
+NO_ACCESS = rf.Quote(
+    "The key difference between the RTM and the DPTM is step 2: A has no access to the point x* which may be added by C, and by extension, no "
+    "knowledge of the exact value of q(D').",
+    "section 3, after the RTM security game",
+)
 BOTH_SIDES = rf.Quote(
     "The composite LR test H0: M(q(D), xi) vs. H1: M(q(D'), xi) is equivalent to letting M ~ P(nu, xi) and simultaneously "
     "conducting two individual one-sided LR tests r and r' with null hypothesis nu = 0 and alternative hypotheses -Delta <= "
@@ -83,6 +88,14 @@ KNOWN_FACTS = rf.Quote(
     "Thus, A can leverage known facts about q and Delta to limit the value ranges for the alternative hypothesis, but, as q(D') is unknown, must "
     '"split the problem" into two individual tests.',
     "section 3, after lemma 2",
+)
+
+PRE_CONDITION = rf.Quote(
+    "The individual tests are then UMP level alpha under the following pre-condition.", "before lemma 3"
+)
+UMP = rf.Quote(
+    "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).",
+    "lemma 3",
 )
 
 
@@ -200,7 +213,7 @@ LEMMA_3 = Statement(
     says="Laplace, Gaussian and sub-sampled Gaussian mechanisms have the monotone likelihood ratio property: for shifts s < t on the same side (times "
     "Delta) the ratio of the densities rises with z; the power of z > c is largest at Delta.",
     fails="Against the null, which is all that the tests r and r' need, the ratio rises throughout, so that they are uniformly most powerful, as the lemma says. Between two shifts of the same sign the ratio of sub-sampled densities is not monotone: far on the side of the null it is 1, and on the way to the shifts the smaller gains first.",
-    instead="against the null, at rates in (0, 1)",
+    instead="Laplace and Gaussian: between any two shifts; sub-sampled: against the null",
     kind=rf.Equality(ROUNDING, unit="log likelihood ratio"),
     domain={
         "mechanism": rf.Choice("Laplace", "Gaussian", "sub-sampled Gaussian", meaning="the mechanism"),
@@ -233,15 +246,9 @@ LEMMA_3 = Statement(
         "lemma 3",
     ),
     not_judged={
-        "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).": "the theorem of Karlin and Rubin: whose premise for these mechanisms is what is judged"
+        UMP.text: "the theorem of Karlin and Rubin: whose premise for these mechanisms is what is judged"
     },
-    restricted_by=(
-        REAL_LINE,
-        rf.Quote(
-            "The individual LR tests r and r' are UMP level alpha if the noise distribution xi has the monotone likelihood ratio property (MLRP).",
-            "lemma 3",
-        ),
-    ),
+    restricted_by=(REAL_LINE, UMP),
     second_route=counted,
     samples=(64, 128, 512),
     needs={"for shifts s < t on the same side": {"held": {"s": -0.5, "t": 0.5}}},
@@ -333,18 +340,12 @@ LEMMA_4 = Statement(
         "letting |omega| ~ |P(nu, xi)| and testing H_0: |nu| = 0 vs. H_1: |nu| > 0.",
         "lemma 4",
     ),
-    restricted_by=(
-        REAL_LINE,
-        rf.Quote(
-            "The individual tests are then UMP level alpha under the following pre-condition.",
-            "before lemma 3",
-        ),
-    ),
+    restricted_by=(REAL_LINE, PRE_CONDITION),
 )
 LEMMA_4_LARGEST = Statement(
     name="kaissis-lemma-4-largest",
     uses=("kaissis-lemma-4",),
-    says="For symmetric noise no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
+    says="For symmetric noise with a log-concave density, as judged here, no shift in [-Delta, Delta] gives the test of the magnitude more power than |shift| = Delta.",
     kind=rf.Ordering(floor=1e-9),
     domain={
         "noise": SYMMETRIC,
@@ -357,7 +358,7 @@ LEMMA_4_LARGEST = Statement(
     points=[setting | {"nu": nu} for setting in SETTINGS for nu in (-1.0, 0.9, -0.3)],
     control=rf.Control(SETTINGS[1] | {"nu": -1.0}),
     quote=rf.Quote('The power of this "combined" test is maximised at |nu| = Delta.', "lemma 4"),
-    restricted_by=(REAL_LINE,),
+    restricted_by=(REAL_LINE, PRE_CONDITION),
 )
 
 STATEMENTS = (LEMMA_1, LEMMA_1_CORRECTED, LEMMA_2, LEMMA_3, LEMMA_3_CORRECTED, LEMMA_4, LEMMA_4_LARGEST)
