@@ -25,7 +25,7 @@ PAGE = re.compile(r"\s*\[page\]\s*")
 """Within a sentence, where a figure or a footnote stands between its two halves."""
 _SYMBOL = re.compile(
     r"(?!(?:not|no|nor|and|but|is|are|any)$)\w{1,3}|alpha|beta|gamma|delta|epsilon|theta|sigma|kappa|lambda|omega|infinity|muhat|thetahat|mtilde|ltilde|sqrt|prod|cosh|sinh|bern|bernoulli|"
-    r"laplace|gennormal|randomsplit|effective|targ|step|train|score|bayes|batch|miss|scal|diff|symm|true|gmip|target|adversary"
+    r"laplace|gennormal|unif|randomsplit|range|effective|targ|step|train|score|bayes|batch|miss|scal|diff|symm|true|gmip|target|adversary"
 )
 """Words with which a quotation writes mathematics."""
 _FORMULA = re.compile(r"\$\$.*?\$\$|\\\[.*?\\\]|\$[^$\n]*(?:\n[^$\n]+)?\$|\\\(.*?\\\)", re.DOTALL)

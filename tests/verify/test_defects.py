@@ -87,6 +87,7 @@ def test_a_lead_is_reported_first():
             rf.Point({"x": 0.123, "y": 0, "reading": "as printed"}, setting="paper, lead"),
         ],
     )
+    assert outcome(named).own_settings == "REFUTED at 1 point"
     assert lead(named).parameters["x"] == 0.123
     assert outcome(named).own_settings == "REFUTED at 1 point"
     assert lead(SQUARE).parameters["x"] == 0.5

@@ -64,23 +64,22 @@ def test_the_second_routes_of_corollary_10_agree_with_the_first():
 
 def test_no_constant_times_eta_bounds_the_gap_for_other_k():
     """n = 3, k = 2 by hand: accuracy is at most 2/3, which 'in' has, yet TPR - FPR = 3/4 - 1/2."""
-    at = next(item.at for item in STATEMENTS["izzo-thm-8"].points if (item.at["n"], item.at["k"]) == (3, 2))
-    result = result_at("izzo-thm-8", **at)
-    assert result.verdict is rf.Verdict.REFUTED
-    assert result.gap == 0.25
-    assert result.detail == "eta = 0."
-    assert result.second_route is not None
-    assert result.second_route.value == pytest.approx(0.25)
+    corrected = STATEMENTS["izzo-thm-8-corrected"]
+    at = next(item.at for item in corrected.points if (item.at["n"], item.at["k"]) == (3, 2))
+    assert rates_at(**at)[:2] == (0.0, 0.25)
+    seen = corrected.call("second_route", at)
+    assert seen.value == pytest.approx(0.25)
     assert result_at("izzo-thm-8-corrected", **at).verdict is rf.Verdict.CONFIRMED
 
 
 def test_the_joint_reading_of_theorem_8_holds():
     """TPR/2 <= FPR/2 + eta, which the printed proof shows; TPR <= FPR + eta holds for a constant only."""
     rest = {"n": 6, "k": 3, "keep": 0.5, "outputs": 5, "concentration": 1.0, "draw": 0}
+    printed = {name: value for name, value in rest.items() if name != "k"}
     for name in ALGORITHMS:
         eta, gap, _ = rates_at(name, **rest)
         assert 0.5 * gap <= eta + 1e-12
-        conditional = result_at("izzo-thm-8", algorithm=name, **rest).verdict
+        conditional = result_at("izzo-thm-8", algorithm=name, **printed).verdict
         assert conditional is (rf.Verdict.CONFIRMED if name == "constant" else rf.Verdict.REFUTED)
 
 

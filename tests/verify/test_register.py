@@ -68,7 +68,7 @@ def missing(statement: Statement) -> list[str]:
             result.append("restored by what is no correction that has its formula as a limit")
     correction = correction_of(statement, REGISTER.values())
     if correction is not None:
-        settings = {point.setting for point in statement.points}
+        settings = " ".join(point.setting for point in statement.points)
         narrower = correction.claimed is statement.claimed
         sample = REGISTER[statement.name].samples[0] > 0
         if not (statement.slip or narrower or sample or "paper" in settings or READING in statement.domain):

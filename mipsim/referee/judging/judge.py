@@ -23,6 +23,7 @@ from mipsim.referee.outcome import (
     Outcome,
     concluded,
     none_judged,
+    places,
     shown_counterexamples,
 )
 from mipsim.referee.point_sampling import corners, covered, draws, every_point
@@ -130,6 +131,8 @@ def judge_points(
         judged_again(statement, item) if any(item is other for other in shown) else item for item in judged
     ]
     verdict, worst = concluded(statement, judged, bool(failed))
+    different = len(places(statement, (item.parameters for item in judged)))
+    twice = f" ({len(judged) - different:,} of them twice)" if different < len(judged) else ""
     chance = chance_in(judged, plan.confidence, share.risk)
     if line.written:
         line.say(f"{statement.name}: {plural(total, 'point')} judged", last=True)
@@ -142,7 +145,7 @@ def judge_points(
         confidence=plan.confidence,
         seed=share.run,
         seconds=time.perf_counter() - began,
-        how=f"{plural(len(judged), 'point')} judged, {plan.which}; {chance}"
+        how=f"{plural(different, 'point')} judged, {plan.which}{twice}; {chance}"
         if judged
         else none_judged(len(failed)),
         failures=tuple(failed),

@@ -24,7 +24,7 @@ def shuffled_epsilon(sigma: float, steps: int, delta: float) -> float:
     A record of gradient 1 stands among records of gradient -1, or is zeroed out. But for a known shift the batches' sums are then
     normal around 2 e_t, or e_t, with t uniform. The event is that the largest sum exceeds c; any c gives a bound.
 
-    Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang (2024), section 4.
+    Source: Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang (2024).
 
     >>> round(shuffled_epsilon(0.8, 1000, 1e-5), 2), round(shuffled_epsilon(0.5, 1000, 1e-5), 2)
     (5.24, 10.0)

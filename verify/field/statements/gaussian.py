@@ -13,9 +13,9 @@ CLASSICAL_GAUSSIAN = Statement(
     formula=r"\sigma = \sqrt{2 \ln(1.25 / \delta)} \, \frac{\Delta}{\varepsilon}",
     says="The Gaussian mechanism with $\\sigma = \\sqrt{2 \\ln(1.25/\\delta)}\\,\\Delta/\\varepsilon$ is "
     "$(\\varepsilon, \\delta)$-DP at every $\\varepsilon$: the theorem's formula, taken beyond the theorem.",
-    fails=r"The theorem and its proof are for $\varepsilon < 1$. At a large $\varepsilon$ the noise is too little: at $\delta = 10^{-5}$ it is enough at 8.3 and is not at 8.5.",
+    fails=r"The theorem, as others quote it, is for $\varepsilon < 1$. At a large $\varepsilon$ the noise is too little: at $\delta = 10^{-5}$ it is enough at 8.3 and is not at 8.5.",
     instead="epsilon < 1, as the theorem says",
-    source="no author's claim: a practice that Zhao et al. (2019) report, of whose paper two copies of the abstract were at hand (deepai.com, which names no version, and arXiv's HTML, in other words); Dwork and Roth (2014), theorem A.1, is about epsilon in (0, 1)",
+    source="no author's claim: a practice that Zhao et al. (2019) report, of whose paper two copies of the abstract were at hand (deepai.com, which names no version, and arXiv's HTML, in other words); Dwork and Roth (2014), theorem A.1, which was not at hand, is about epsilon in (0, 1) as others quote it",
     kind=Bound(unit="log10 delta"),
     domain={
         "epsilon": Real(0.01, math.inf, log=True, hunt_to=50.0, meaning="epsilon"),
@@ -57,8 +57,7 @@ CLASSICAL_GAUSSIAN_CORRECTED = CLASSICAL_GAUSSIAN.corrected(
     "$(\\varepsilon, \\delta)$-DP for $0 < \\varepsilon \\le 1$ and $0 < \\delta \\le 1$.",
     domain={"epsilon": Real(1e-3, 1.0, log=True), "log10_delta": Real(-12.0, 0.0)},
     control=Control({"epsilon": 1.0, "log10_delta": -5.0}, attained=True),
-    derivation="Dwork and Roth (2014), theorem A.1, for $\\varepsilon < 1$; their proof needs $c = \\sqrt{2 \\ln(1.25/\\delta)} \\ge 3/2$. For "
-    "all: the exact delta (Balle and Wang 2018, theorem 8) is $g(\\varepsilon) = \\Phi(\\varepsilon/2c - c) - e^\\varepsilon "
+    derivation="Let $c = \\sqrt{2 \\ln(1.25/\\delta)}$. The exact delta (Balle and Wang 2018, theorem 8) is $g(\\varepsilon) = \\Phi(\\varepsilon/2c - c) - e^\\varepsilon "
     "\\Phi(-\\varepsilon/2c - c)$. It rises: $g' = e^\\varepsilon (\\varphi(x)/c - \\Phi(-x))$ at $x = \\varepsilon/2c + c$, and $\\Phi(-x) < "
     "\\varphi(x)/x < \\varphi(x)/c$. So $\\varepsilon = 1$ is the worst. For $c \\ge 3/2$ let $y = c - 1/2c \\ge 7/6$: $g(1) < \\Phi(-y) < "
     "\\varphi(y)/y < 0.57 e^{-c^2/2} < 1.25 e^{-c^2/2} = \\delta$. For $c < 3/2$, so $\\delta > .405$: $\\delta \\le 1$ is $c \\ge .668$, and "

@@ -208,7 +208,7 @@ def literal_sensitivity(reading: str, n: int) -> Replication:
         # Without x_last a half has a sum of at least 2^(n/2) - 1; with it at least C(n, n/2)^(1/2), which the exponent +1/2 makes large.
         most = 2.0 ** -min(0.5 * log2(comb(n, n // 2)), n // 2 - 0.01)
         how = "the least sum of a half, by hand: all 1/sum lie between 0 and its inverse"
-        return Replication(-most, -most, 0.0, what, how, promised, one_sided=True)
+        return Replication(-most, -most, inf, what, how, promised, one_sided=True)
     records = [2.0**i for i in range(n - 1)] + [
         comb(n, n // 2) ** (0.5 if reading == "text" else -0.5) - (2 ** (n // 2 - 1) - 1)
     ]

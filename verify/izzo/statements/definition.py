@@ -86,6 +86,7 @@ PROPOSITION_2 = Statement(
     + rf.grid(_POSTERIOR, algorithm=NOISY, attack=STATED, n=(2, 4), scale=(0.2, 3.0, 50.0)),
     control=rf.Control(_COUNT),
     quote=rf.Quote(
+        "Let A = Range(A) and for simplicity assume that A is discrete. Let P(A(D_train) = A) denote the probability of a given output A in A over the randomness in D_train and A. "
         "Then A is eta-MIP if and only if sum_A max{P(x* in D_train | A(D_train) = A), P(x* not in D_train | A(D_train) = A)} P(A(D_train) = A) <= 1/2 + eta. Furthermore, the optimal adversary is given by I(x*, A) = 1{P(x* in D_train | A(D_train) = A) >= 1/2}.",
         "proposition 2",
     ),

@@ -46,7 +46,7 @@ DATASET = Statement(
     name="izzo-prop-11-dataset",
     formula=r"\sigma^2 = O(1), \quad \Delta = \Omega(2^{n/3}), \quad x_{\mathrm{last}} = \binom{n}{n / 2}^{1/2} - \sum_{i \le n / 2 - 2} 2^i",
     says=_SAYS + "C(n, n/2)^(1/2) - sum_{i <= n/2 - 2} 2^i, as section 4 gives the data set.",
-    fails="The last record of the set is printed otherwise than in the proof, and with it the sensitivity does not grow as stated. Proposition 11 and figure 1 have the set of the proof, and stand.",
+    fails="The last record of the set is printed otherwise than in the proof, and with it the sensitivity is at most 1 at every n (Omega is read as at least $2^{n/3}/4$). Proposition 11 and figure 1 have the set of the proof, and stand.",
     instead="the set of the proof",
     source="Izzo et al., section 4, after proposition 11",
     kind=rf.Bound(),
@@ -107,7 +107,8 @@ PROPOSITION_11 = Statement(
     points=DATASET_CORRECTED.points,
     control=DATASET_CORRECTED.control,
     quote=rf.Quote(
-        "Then for all n, there exists a dataset D with |D| = n such that sigma^2 = O(1) but Delta = Omega(2^(n/3)).",
+        "For any finite D ⊆ R, define A(D) = 1/sum_{x in D} x. Given a dataset D of size n, define D = {D ⊆ D : |D| = |n/2|}, and define sigma^2 = Var(A(D)), Delta = max_{D ~ D' in D} |A(D) - A(D')|. "
+        "Here the variance is taken over D ~ Unif(D). Then for all n, there exists a dataset D with |D| = n such that sigma^2 = O(1) but Delta = Omega(2^(n/3)).",
         "proposition 11",
     ),
 )

@@ -294,7 +294,7 @@ def counted(mechanism: str, delta: float, rate: float, s: float, t: float) -> Re
     first, other = (float(cell_law(noise, edges, shift, rate)[0]) for shift in (small, large))
     name, cell = (
         f"fall of log P(shift {large:.4g})/P(shift {small:.4g})",
-        f"{edges[0]:.4g} < z < {edges[1]:.4g}",
+        f"{edges[0]:.5g} < z < {edges[1]:.5g}",
     )
     what = f"{name} from 0, far left, to {cell}" if way > 0.0 else f"{name} from {cell} to 0, far right"
     return Replication(*near(way * float(np.log(first / other)), 1e-6), what, "SciPy, distribution functions")

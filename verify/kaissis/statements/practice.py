@@ -82,14 +82,15 @@ def loss_by_tails(reading: str, ratio: float, rate: float) -> Replication:
         p * (known - unknown) / (p * known + (1.0 - p) * 1e-3 if reading == SHARE else 1.0)
         for p in (rate, 1.0)
     )
-    what = f"minus the loss of power, in both with sub-sampling at rate {rate:g}"
+    share = " as a share of that in the DPTM" if reading == SHARE else ""
+    what = f"minus the loss of power{share}, in both with sub-sampling at rate {rate:g}"
     return Replication(*near(-lost), what, "normal tails", -without, one_sided=True)
 
 
 POWER_LOSS = Statement(
     name="kaissis-power-loss",
     says="At alpha = 1e-3 the loss of power in the relaxed threat model against the DPTM is larger with sub-sampling than with none.",
-    fails="Against the attacker of the DPTM without sub-sampling the loss grows, as stated. Where sub-sampling hides the record from both attackers it multiplies the difference of their powers by its rate, so that the loss shrinks.",
+    fails="Against the attacker of the DPTM without sub-sampling the loss grows, as stated. Where sub-sampling hides the record from both attackers it multiplies the difference of their powers by its rate, so that the loss shrinks. As a share of the power in the DPTM it shrinks too: without the record both attackers guess, with the power (1 - p) alpha.",
     instead="against the power without sub-sampling",
     source="Kaissis et al., figure 2",
     uses=POWER.uses,
