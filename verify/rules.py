@@ -25,14 +25,6 @@ def root_of(statement: Statement) -> str:
     return statement.corrects or statement.name
 
 
-def contradicted(register: Mapping[str, Registered]) -> set[str]:
-    """The statements that are refuted as printed, as far as the register knows without judging: those that are corrected.
-    >>> contradicted({})
-    set()
-    """
-    return {item.corrects for item in register.values() if item.corrects}
-
-
 def broken_uses(register: Mapping[str, Registered]) -> list[str]:
     """What is wrong with the statements that others rest on.
 
@@ -45,7 +37,8 @@ def broken_uses(register: Mapping[str, Registered]) -> list[str]:
     >>> broken_uses({})
     []
     """
-    refuted, result = contradicted(register), []
+    # Refuted, as far as is known without judging.
+    refuted, result = {item.corrects for item in register.values() if item.corrects}, []
     for item in register.values():
         for name in item.uses:
             if name not in register or name == item.name:

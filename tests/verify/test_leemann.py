@@ -136,9 +136,18 @@ def test_an_endless_run_with_falling_rates_is_a_reading_of_its_own(size, c):
 def test_a_shifted_mean_has_a_second_route():
     """Without a mean the printed K is right, and the sampled means agree; with a mean they do not."""
     for mean, right in ((0.0, True), (3 * 0.2**0.5, False)):
-        at = {"d": 2, "n": 10, "mean": mean, "target": 0.0}
-        at = STATEMENTS["leemann-thm-5.1-tight-corrected"].inside(at)
-        assert replicate(STATEMENTS["leemann-thm-5.1-tight"], at).excludes is not right
+        at = {
+            "d": 2,
+            "n": 10,
+            "mean": mean,
+            "target": 0.0,
+            "tau": 0.0,
+            "spread": 1.0,
+            "evenness": 1.0,
+            "spare": 1.0,
+        }
+        at = STATEMENTS["leemann-thm-5.1-corrected"].inside(at)
+        assert replicate(STATEMENTS["leemann-thm-5.1"], at).excludes is not right
 
 
 @pytest.mark.evidence

@@ -63,7 +63,7 @@ PRINTED = Statement(
     name="azize-onion",
     uses=("azize-thm-3.1-power",),
     says="Removing the outliers raises m* of the points that remain.",
-    fails="On average the points that remain gain leakage. Not each does: removing outliers moves the mean too, and a point near the new mean loses (the example has a single coordinate). In many coordinates, which section 3 is about, such a point stays possible, but is hardly ever sampled: of 180,000 points in 20 exponential coordinates, of which the farthest tenth was removed, none lost; that is an observation, no proof. That a layer of newly exposed points appears follows from the average, and stands.",
+    fails="On average the points that remain gain leakage. Not each does: removing outliers moves the mean too, and a point near the new mean loses (the example has a single coordinate). In many coordinates, which section 3 is about, such a point stays possible, but is hardly ever sampled: of 180,000 points in 20 exponential coordinates, of which the farthest tenth was removed, none lost; that is an observation, no proof. Relative to d, the falls and the rises of points with bounded coordinates both fade as d grows. That a layer of newly exposed points appears follows from the average, and stands.",
     instead="on average",
     source="Azize & Basu, section 3",
     kind=rf.Ordering(unit="t^2"),

@@ -138,7 +138,7 @@ LIMIT = Statement(
     uses=("azize-scalar-product-corrected",),
     says="With the sign of descent and known moments, the covariance attack on a single step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED
-    + ".",
+    + ". (Judged for independent coordinates, d = tau n; the rest is by the derivation.)",
     kind=scalar_product.PRINTED.kind,
     domain=scalar_product.DOMAIN
     | {

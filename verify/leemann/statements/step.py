@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from mipsim import referee as rf
 from mipsim.referee import Draws, Replication
 from mipsim.theory import leemann
-from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff, PiecewiseLinearTradeOff
+from mipsim.tradeoff import AbstractTradeOff, GaussianTradeOff
 from verify.leemann.checks.draws import pairs_sorted, sampled_means
 from verify.leemann.laws.curves import random_target_curve, sampled_coins_curve
 from verify.leemann.laws.problems import gradients, step_curve
@@ -17,7 +16,7 @@ from verify.leemann.statements import quotes
 from verify.statement import Statement, where_in
 
 PAPER = ((650, 500), (2580, 1970), (1026, 790))
-"""(d, n) of figure 2: mu_step = 1.14 at K = d."""
+"""(d, n) of figure 2, d of section 6 and n of the authors' public code: mu_step = 1.14 at K = d."""
 
 
 def printed(d: int, n: int, target: float, tau: float, spread: float, spare: float) -> AbstractTradeOff:
@@ -117,7 +116,7 @@ _CORRECTED = _STATEMENT.replace("PRINTED", "||Sigma^-1/2 (theta' - mu)||^2") + _
 THEOREM_5_1 = Statement(
     name="leemann-thm-5.1", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
     says=_STATEMENT.replace("PRINTED", "||Sigma^-1/2 theta'||^2"),
-    fails="The printed K is the norm of the target's gradient itself; what shows is its distance from the mean gradient, as algorithm 1 has it. For a target with the gradient 0 it promises that nothing shows, however large the mean is; where it bounds the norms of all targets of D, as here, the curve is passed at low FPRs.",
+    fails="The printed K is the norm of the target's gradient itself; what shows is its distance from the mean gradient, as algorithm 1 has it. For a target with the gradient 0 it promises that nothing shows, however large the mean is; where it bounds the norms of all targets of D, as here, the curve is passed at low FPRs, by a factor that does not fade: at FPR 0.001 the gain is 1.35, 1.40, 1.42 and 1.42 times the promised at n = 100, 1,000, 10,000 and 100,000. At FPR 0.05 and 0.2 it is not passed.",
     instead=r"K of $\theta' - \mu$",
     kind=rf.Bound(),
     domain={
@@ -196,33 +195,29 @@ _ALONE = {
 
 TIGHT = replace(
     THEOREM_5_1,
-    name="leemann-thm-5.1-tight", formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} \theta' \rVert^2",
+    name="leemann-thm-5.1-tight",
+    formula=THEOREM_5_1_CORRECTED.formula,
     uses=("leemann-thm-5.1",),
-    says="Without noise, and with the target's own K = ||Sigma^-1/2 theta'||^2, equation 8 is the trade-off of the best attack: it cannot be "
-    "improved.",
-    fails="The likelihood-ratio test itself cannot be improved, as the remark says. Equation 8 is its curve with K centred; without centring K does not measure the distance from the mean, so that the curve can be passed, and need not be reached.",
-    instead=r"K of $\theta' - \mu$",
+    unreached={"leemann-thm-5.1": lambda: True},  # K is centred
+    says="For Gaussian gradients, without noise, and with the target's own K, centred as algorithm 1 has it, equation 8 is the trade-off of the best "
+    "attack, for every n >= 2 and d >= 1: it cannot be improved. (That theorem 5.1 prints K without centring is judged in leemann-thm-5.1.)",
+    fails="",
+    instead="",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Equality(),
-    domain={**THEOREM_5_1.domain, **_ALONE},
+    domain={**THEOREM_5_1.domain, **_ALONE, "n": _EVERY["n"].means("records in a batch")},
     # 2% of a mu of nothing is no tolerance.
-    where=lambda d, n, mean, target: n**2 * max(target**2, (target - mean) ** 2) <= 5e7
-    and all(leemann.step_mu(d, n, n * off**2) >= 0.002 for off in (target, target - mean)),
-    points=[rf.Point(_at(100, 100, 1.0, 0.0), "N(1, I) in 100 dimensions, target 0", "lead"), *large(_GRID)],
+    where=lambda d, n, mean, target: (
+        n**2 * (target - mean) ** 2 <= 5e7 and leemann.step_mu(d, n, n * (target - mean) ** 2) >= 0.002
+    ),
+    claimed=THEOREM_5_1_CORRECTED.claimed,
+    points=[rf.Point(_at(100, 100, 1.0, 0.0), "N(1, I) in 100 dimensions, target 0"), *_GRID],
     control=rf.Control(_NATURAL),
     quote=quotes.ALL_DISTRIBUTIONS,
-    not_judged={'as general as possible covering all distributions with finite variance': 'by leemann-thm-5.1-guarantee'},
-)  # fmt: skip
-
-TIGHT_CORRECTED = TIGHT.corrected(
-    uses=("leemann-thm-5.1-corrected",),
-    formula=r"\beta(\alpha) = 1 - F_{\chi^2_d((r - 1) K)}\left( \frac{r}{r - 1} F^{-1}_{\chi^2_d(r K)}(\alpha) \right), \quad r = n + \frac{\tau^2 n^2}{C^2}, \quad K = \lVert \Sigma^{-1/2} (\theta' - \mu) \rVert^2",
-    says="For Gaussian gradients, without noise, and with the target's own K = ||Sigma^-1/2 (theta' - mu)||^2, equation 8 is the trade-off "
-    "of the best attack, for every n >= 2 and d >= 1.",
-    domain=_EVERY,
-    points=_GRID,
-    claimed=THEOREM_5_1_CORRECTED.claimed,
-    restricted_by=(quotes.CLIPPING,),
+    not_judged={
+        "as general as possible covering all distributions with finite variance": "by leemann-thm-5.1-guarantee"
+    },
+    restricted_by=(quotes.CENTRED_K, quotes.CLIPPING),
     slip=None,
     derivation=THEOREM_5_1_CORRECTED.derivation,
 )
@@ -298,149 +293,56 @@ NORMAL = Statement(
 )  # fmt: skip
 
 
-def of_gradients(
-    n: int, ratio: float, power: float, of: str, mean: float, target: float, spare: float
-) -> tuple[float, float, float]:
-    """(d, K as theorem 5.1 prints it times `spare`, the target's own K) for n rows of variance 1 in every direction."""
-    d, _, unit = growing(n, ratio, power, 1.0, of)
-    return d, spare * target**2 * unit, (target - mean) ** 2 * unit
+def rows_of(ratio: float, n: int) -> tuple[int, int]:
+    """(d, n) with d/n = ratio."""
+    return max(1, round(ratio * n)), n
 
 
-def agree(d: int, n: int) -> bool:
-    """Whether both definitions of K give d, where K = d is given: of gradients of mean 0, at a target of the root of d."""
-    return np.allclose(of_gradients(n, d / n, 1.0, "d", 0.0, 1.0, 1.0), d, rtol=1e-12)
+def sampled_sizes(ratio: float) -> list[int]:
+    """Six sizes or more with 50 dimensions or more, at which the law of sampled targets is within reach."""
+    return [2**k for k in range(3, 14 if ratio <= 1 else 12) if 2**k * ratio >= 50]
 
 
-def sizes_of_gradients(
-    ratio: float, power: float, of: str, mean: float, target: float, spare: float, reading: str
-) -> list[int]:
-    """Those at which both susceptibilities are within reach, or the law of sampled targets is."""
-    if reading == SAMPLED:
-        return [2**k for k in range(3, 14 if ratio <= 1 else 12) if 2**k * ratio >= 50]
-    squares = (target - mean) ** 2, spare * target**2, spare * (target - mean) ** 2
-    return min((sizes(ratio, power, square, of) for square in squares), key=lambda found: found[-1:])
-
-
-def least_step(
-    ratio: float, power: float, of: str, mean: float, target: float, spare: float, reading: str
-) -> rf.Ceiling | None:
-    """Of the printed claim where d = ratio n: the projection on the target's own direction, N(0, n) out and N(sqrt K, n - 1) in, has at FPR 1/2 the FNR Phi(-sqrt(K/(n - 1)))."""
-    if reading == SAMPLED or of != "d" or power != 1.0 or (own := ratio * (target - mean) ** 2) <= 0.0:
-        return None
-    fnr = float(ndtr(-(own**0.5)))
-    printed = ratio * spare * target**2
-    source = "the projection of the output on the target's direction is normal in both worlds, and at FPR 1/2 its FNR is Phi(-sqrt(K/(n - 1))) with K/n = ratio (target - mean)^2; mu_step tends to sqrt(K'/n) with the K' that is printed"
-    start = max(sizes_of_gradients(ratio, power, of, mean, target, spare, reading)[0], 2 / ratio)
-    return rf.Ceiling(
-        PiecewiseLinearTradeOff([0.0, 0.5, 1.0], [1.0, fnr, 0.0]), below=True, start=start, source=source, claimed=GaussianTradeOff(printed**0.5)
-    )  # fmt: skip
-
-
-def step_promised(centred: bool, n: int, spare: float, reading: str, **at: Any) -> GaussianTradeOff:
-    """Equation 9 with the K that is printed, or with the centred K; of sampled targets with the mean d (1 + mean^2) of the printed K.
+def step_promised(ratio: float, n: int, mean: float, spare: float) -> GaussianTradeOff:
+    """Equation 9 with `spare` times d (1 + mean^2), the mean of the printed K over sampled targets.
 
     For many dimensions K is near it, so that a K that is no less than that of all, or of most, targets is at least so large.
     """
-    if reading == SAMPLED:
-        d = max(1, round(at["ratio"] * n))
-        return GaussianTradeOff(leemann.step_mu(d, n, spare * d * (1.0 + at["mean"] ** 2)))
-    d, printed_k, own = of_gradients(n, spare=spare, **at)
-    return GaussianTradeOff(leemann.step_mu(d, n, spare * own if centred else printed_k))
+    d, _ = rows_of(ratio, n)
+    return GaussianTradeOff(leemann.step_mu(d, n, spare * d * (1.0 + mean**2)))
 
 
-def step_attained(n: int, reading: str, **at: Any) -> AbstractTradeOff:
-    """The exact curve of a single step on Gaussian gradients, without noise."""
-    if reading == SAMPLED:
-        return random_target_curve(max(1, round(at["ratio"] * n)), n)
-    d, _, own = of_gradients(n, **at)
-    return leemann.step_tradeoff(d, n, own)
-
-
-def means_at_64_rows(ratio: float, power: float, of: str, mean: float, target: float) -> Draws:
-    """Means of 64 rows."""
-    d = max(1, round(ratio * 64**power))
-    unit = (d / 64) ** 0.5 if of == "d" else 1.0
-    return replace(sampled_means(d, 64, mean * unit, target * unit, 0.0, 1.0, 1.0), size=64)
-
-
-_CENTRED = [
-    rf.Point(
-        {name: at[name] for name in ("ratio", "power", "of")}
-        | {"mean": 0.0, "target": at["share"] ** 0.5, "spare": 1.0, "reading": FIXED},
-        name,
-    )
-    for at, name in zip(_GROWTH, _PATHS, strict=True)
-]
-_SQUARE = {"ratio": 1.0, "power": 1.0, "of": "d", "spare": 1.0, "reading": FIXED}
 COROLLARY_5_1 = Statement(
-    name="leemann-cor-5.1", formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
+    name="leemann-cor-5.1",
+    formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
-    "theorem 5.1. Judged for Gaussian gradients without noise, r = n.",
-    fails="For targets sampled from D it holds. With the K of theorem 5.1, not centred, a fixed target with the gradient 0 has K = 0, though it is as far from the mean as others: the promise is then nothing, and the leakage is not.",
-    instead=r"K of $\theta' - \mu$",
+    "theorem 5.1. Judged as definitions 4.2 and 4.3 have it, for targets sampled from the law of the data, here Gaussian gradients without noise, "
+    "r = n, d a fixed multiple of n. (Of a single fixed target the K that is printed, without centring, promises too much: see leemann-thm-5.1.)",
     uses=("leemann-thm-5.1",),
-    kind=rf.Limit("n", bound=True, sizes=sizes_of_gradients, ceiling=least_step),
+    unreached={"leemann-thm-5.1": lambda: True},  # the printed K has mean d (1 + mean^2), the centred K mean d
+    kind=rf.Limit("n", bound=True, sizes=sampled_sizes),
     domain={
-        **{name: NORMAL.domain[name] for name in ("n", "ratio", "power", "of")},
-        "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="mean of every coordinate, in its standard deviations (times sqrt(n/d) if of = n)"),
-        "target": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="the target's gradient in every coordinate, in the same unit"),
-        "spare": rf.Real(1.0, np.inf, hunt_to=2.0, meaning="the K that is used over the K that is defined"),
-        "reading": rf.Choice(FIXED, SAMPLED),
+        "n": rf.Whole(2, np.inf, log=True, hunt_to=8192, meaning="records in a batch"),
+        "ratio": rf.Real(0.2, np.inf, log=True, hunt_to=10.0, meaning="d / n"),
+        "mean": rf.Real(-np.inf, np.inf, hunt_to=3.0, meaning="mean of every coordinate, in its standard deviations"),
+        "spare": rf.Real(1.0, np.inf, hunt_to=2.0, meaning="the K that is used over the mean of the K that is defined"),
     },
-    where=lambda ratio, power, of, mean, target, spare, reading: (
-        power >= 0.4 or (of == "n" and (target - mean) ** 2 >= 0.05)
-    )
-    and (reading == FIXED or (of == "d" and power == 1.0 and 0.2 <= ratio <= 10.0))
-    and len(sizes_of_gradients(ratio, power, of, mean, target, spare, reading)) >= 6,
-    claimed=lambda **at: step_promised(False, **at),
-    truth=step_attained,
-    points=[
-        *_CENTRED,
-        rf.Point(_SQUARE | {"mean": 1.0, "target": 0.0}, "N(1, I), target 0, d = n"),
-        rf.Point(_SQUARE | {"mean": 1.0, "target": 2.0}, "N(1, I), target 2, d = n"),
-        rf.Point(_SQUARE | {"mean": 0.0, "target": 1.0, "spare": 2.0}, "d = n, K = 2 d"),
-        *(rf.Point(_SQUARE | {"ratio": ratio, "mean": mean, "target": 0.0, "reading": SAMPLED}, f"sampled targets, d = {ratio:g} n, mean {mean:g}") for ratio, mean in ((1.0, 1.0), (0.5, 0.0), (5.0, 2.0))),
-        # From hunts.
-        _SQUARE | {"mean": 3.0, "target": 0.0},
-    ],
-    control=rf.Control(_CENTRED[3].at),
+    claimed=step_promised,
+    truth=lambda ratio, n: random_target_curve(*rows_of(ratio, n)),
+    points=rf.rows({}, "ratio mean spare", (1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.5, 0.0, 1.0), (5.0, 2.0, 1.0), (1.0, 0.0, 2.0)),
+    control=rf.Control({"ratio": 1.0, "mean": 0.0, "spare": 1.0}),
     quote=quotes.COROLLARY_5_1,
-    not_judged={'In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step)': 'by leemann-cor-5.1-normal'},
+    not_judged={"In particular, β(α) ≈ Φ(Φ^-1(1 - α) - μ_Step)": "by leemann-cor-5.1-normal"},
     restricted_by=(quotes.SMALL_SIZES, quotes.TYPICAL_SAMPLES),
-    second_route=means_at_64_rows,
     samples=(0, 0, 0),
-    needs=_SMALL,
-    matters_when={
-        **NORMAL.matters_when,
-        "spare": lambda target, reading: target != 0.0 or reading == SAMPLED,
-        "target": where_in("reading", FIXED),
-    },
 )  # fmt: skip
-
-COROLLARY_5_1_CORRECTED = COROLLARY_5_1.corrected(
-    formula=COROLLARY_5_1.formula,
-    uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
-    says="For large d and n a single step on Gaussian gradients without noise is mu_step-GMIP, with K >= ||Sigma^-1/2 (theta' - mu)||^2, in the limit "
-    "of d and n (or n and K) growing.",
-    domain={"reading": rf.Fixed(FIXED)},
-    claimed=lambda **at: step_promised(True, **at),
-    derivation=(
-        "By leemann-thm-5.1-corrected equation 8 with the centred K of the target is the exact curve at every n and d, and falls in K. Its "
-        "distance from the curve of equation 9 tends to 0, uniformly in K, by leemann-cor-5.1-normal. With the K that is printed a target at "
-        "the origin has K = 0, however far the mean is from it: N(1, I), target 0 and d = n give a mu_step that tends to 0, and a curve that "
-        "tends to that of mu = 1."
-    ),
-    samples=(0, 0, 0),
-    needs={"in the limit of d and n (or n and K) growing": _ANY_GROWTH},
-    matters_when={**COROLLARY_5_1.matters_when, "spare": lambda target, mean: target != mean},
-)
 
 AT_FIGURE_2 = Statement(
     name="leemann-cor-5.1-figure-2",
     formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     uses=("leemann-thm-5.1", "leemann-cor-5.1"),
-    unreached=dict.fromkeys(("leemann-thm-5.1", "leemann-cor-5.1"), lambda d: agree(d, dict(PAPER)[d])),
-    says="At the sizes of figure 2, with K = d, equation 9 is the mu of equation 8, down to error rates of 1e-9.",
+    unreached={"leemann-thm-5.1": lambda: True},  # of a mean of 0 both definitions of K agree
+    says="At the sizes of figure 2, d of section 6 and n of the authors' public code, with K = d, equation 9 is the mu of equation 8 to 0.02 probits, down to error rates of 1e-9.",
     source="Leemann et al., figure 2",
     kind=rf.Equality(floor=1e-9),
     domain={"d": rf.Choice(*(d for d, _ in PAPER), meaning="dimension of the gradients")},
@@ -461,9 +363,7 @@ STATEMENTS = (
     THEOREM_5_1,
     THEOREM_5_1_CORRECTED,
     TIGHT,
-    TIGHT_CORRECTED,
     COROLLARY_5_1,
-    COROLLARY_5_1_CORRECTED,
     NORMAL,
     AT_FIGURE_2,
 )

@@ -76,7 +76,7 @@ def mu_of_a_random_k(components: str, p: float, deviation: float, d: int, power:
 
 
 REMARK_5_1_CORRECTED = REMARK_5_1.corrected(
-    uses=("leemann-cor-5.1-corrected",),
+    uses=("leemann-thm-5.1-corrected", "leemann-cor-5.1-normal"),
     formula=r"E[K] = d, \quad K / d \to 1",
     says="For every law of the gradients with a regular covariance E[K] = d, K centred. With independent components of Sigma^-1/2 "
     "(theta' - mu) whose squares are uniformly integrable over components and d (bounded kurtoses do), K/d tends to 1 in "
@@ -112,7 +112,7 @@ _MEAN, _TRANSFORM = {"part": MEAN, "at": 1.0}, {"part": TRANSFORM, "d": 1, "draw
 EXPECTED_K = Statement(
     name="leemann-rem-5.1-mean", formula=r"E[K] = d",
     says="E[K] = d, K centred, for independent components of any law with positive finite variances; K ~ chi2_d for Gaussian ones (by its Laplace transform, which "
-    "determines the law).",
+    "determines the law). (Judged for Bernoulli components, d <= 8, and for a Gaussian component.)",
     kind=rf.Equality(1e-8, unit="E[K] / d"),
     domain={
         "part": rf.Choice(MEAN, TRANSFORM, meaning="what is judged"),
@@ -169,7 +169,7 @@ ALGORITHM_1 = Statement(
     name="leemann-alg-1", formula=r"S = (n - 1) (m - \theta)^T \Sigma^{-1} (m - \theta), \quad p_{\mathrm{step}} = \log F^{-1}_{\chi^2_d(n K)}(S)",
     uses=("leemann-thm-5.1",),
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
-    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value. For large n the factor hardly matters.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the sum over steps and a threshold for several targets need the p-value. The factor moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, which matters at the sizes of figure 2 (P0(p <= 0.1) is 0.24 there) and fades only as K/n tends to 0.",
     instead=r"$\log F(n\,\cdot)$",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
