@@ -329,7 +329,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: judge_gap(HELD, NAN, {}), "gap is NaN"),
     (lambda: judge_gap(Claim(rf.Bound(), mi.GaussianTradeOff(1.0)), NAN, {}), "gap is NaN"),
     (lambda: Gap.near(0.0, 0.0, -1.0), "error is -1; it must be >= 0"),
-    (lambda: judge_limit(rf.Limit("n"), lambda n: (Number(1.0), Number(1.0), True), {}, (100,), ""), "sizes has 1 entries; a limit is judged by at least 6"),
+    (lambda: judge_limit(rf.Limit("n"), lambda n: (Claim(rf.Limit("n"), Number(1.0)), Number(1.0), True), {}, (100,), ""), "sizes has 1 entries; a limit is judged by at least 6"),
     (lambda: rf.Bound(floor=0.7), "floor is 0.7"),
     (lambda: rf.Limit("n", sizes=(1, 2, 4)), "sizes has 3 entries; it must have at least 6"),
     (lambda: rf.Limit("n", sizes=(10, 20, 30, 60, 120, 240)), "each must be at least twice the previous"),

@@ -67,7 +67,7 @@ def _unmet(item: Registered, name: str, refuted: Collection[str]) -> list[str]:
     return [
         f"{item.name} uses {name}, whose defect reaches it at {dict(point.at)}"
         for point in item.points
-        if not item.ask(item.unreached[name], point.at)
+        if not item.call(item.unreached[name], point.at)
     ]
 
 
@@ -192,7 +192,7 @@ def broken_example(
         defect == Defect.CONDITION
         and not isinstance(restored, str)
         and (
-            statement.ask(restored, at)
+            statement.call(restored, at)
             if restored is not None
             else correction is not None
             and isinstance(correction.kind, Limit) <= isinstance(statement.kind, Limit)

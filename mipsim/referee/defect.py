@@ -94,7 +94,7 @@ def diagnose(outcome: Outcome, correction: Statement | None = None) -> Diagnosis
         words, where = statement.restored_by
         if isinstance(where, str):
             return Diagnosis(Defect.CONDITION, f"It holds as {words} ({where})")
-        if met := _restored(outcome, lambda at: bool(statement.ask(where, at))):
+        if met := _restored(outcome, lambda at: bool(statement.call(where, at))):
             return Diagnosis(Defect.CONDITION, f"All {met} judged points where {words} stand")
     if (
         correction is not None

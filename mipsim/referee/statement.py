@@ -266,22 +266,17 @@ class Statement:
             return None
         return frozenset(named & set(self.domain))
 
-    def call(self, role: str, at: Mapping[str, Any]) -> Any:
-        """Return what `where`, `claimed`, `truth` or `second_route` says at a point."""
-        return self._called(getattr(self, role), self._asks[role], at)
+    def call(self, role: str | Callable[..., Any], at: Mapping[str, Any]) -> Any:
+        """Return what `where`, `claimed`, `truth`, `second_route` or another function says at a point: it is called with the parameters that it names."""
+        known = isinstance(role, str)
+        asks = self._asks[role] if known else self._parameters_of("a function", role)
+        function = getattr(self, role) if known else role
+        return function(**(at if asks is None else {name: at[name] for name in at if name in asks}))
 
     @property
     def free(self) -> tuple[str, ...]:
         """The parameters that a point gives a value: all but the parameter that grows in a limit."""
         return tuple(name for name in self.domain if name != getattr(self.kind, "grows", None))
-
-    def ask(self, function: Callable[..., Any], at: Mapping[str, Any]) -> Any:
-        """Call a function with those parameters of a point that it names."""
-        return self._called(function, self._parameters_of("a function", function), at)
-
-    @staticmethod
-    def _called(function: Callable[..., Any], asks: frozenset[str] | None, at: Mapping[str, Any]) -> Any:
-        return function(**(at if asks is None else {name: at[name] for name in at if name in asks}))
 
     def mattering(self, at: Mapping[str, Any]) -> dict[str, Any]:
         """The part of a point that matters there: what a counterexample tells.
@@ -300,7 +295,7 @@ class Statement:
         return {
             name: value
             for name, value in at.items()
-            if name not in self.matters_when or self.ask(self.matters_when[name], at)
+            if name not in self.matters_when or self.call(self.matters_when[name], at)
         }
 
     def essential(self, at: Mapping[str, Any]) -> dict[str, Any]:
@@ -340,7 +335,7 @@ class Statement:
         filled = {name: usual.get(name, self.domain[name].ends[0]) for name in missing}
         result = {name: at.get(name, filled.get(name)) for name in self.free}
         for name in missing:
-            needed = name not in self.matters_when or self.ask(self.matters_when[name], result)
+            needed = name not in self.matters_when or self.call(self.matters_when[name], result)
             if needed and not isinstance(self.domain[name], Fixed):
                 raise ValueError(
                     f"at has no value for {shortened(name, 30)}; a point of {self._named} must give all parameters that matter there"

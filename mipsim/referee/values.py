@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,16 @@ class Played:
 
     game: AbstractGame
     attack: AbstractAttack
+
+    @cached_property
+    def law(self) -> AbstractTradeOff | None:
+        """The curve, if the exact distribution of the score is known."""
+        try:
+            return self.game.exact(self.attack)
+        except UndefinedError:  # its budget ended: it is not unknown
+            raise
+        except ValueError:
+            return None
 
     @property
     def is_optimal(self) -> bool:

@@ -128,7 +128,9 @@ def test_a_gap_where_the_error_rate_may_be_zero_has_no_upper_end(known: float, m
         assert lone_gap(result.gap, result.interval).startswith("at least")
     for bound in (False, True):
         kind = rf.Limit("n", bound=bound, tolerance=0.02, sizes=SIZES)
-        result = judge_limit(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        result = judge_limit(
+            kind, lambda n, kind=kind: (Claim(kind, claim), truth, True), {}, SIZES, "exact curves"
+        )
         assert result.headline.startswith("no sign of it")
         assert 3.0 < result.interval[0] == result.gap < result.interval[1] == math.inf
         assert lone_gap(result.gap, result.interval).startswith("at least")
@@ -196,7 +198,9 @@ def test_the_interval_is_that_of_the_gap_that_is_surely_there(limit: bool):
     truth, claim = Rough(*(GaussianTradeOff(mu) for mu in (5.0, 0.0, 0.9))), GaussianTradeOff(1.0)
     kind = rf.Limit("n", tolerance=0.02, sizes=SIZES) if limit else rf.Equality(0.02)
     if isinstance(kind, rf.Limit):
-        result = judge_limit(kind, lambda n: (claim, truth, True), {}, SIZES, "exact curves")
+        result = judge_limit(
+            kind, lambda n, kind=kind: (Claim(kind, claim), truth, True), {}, SIZES, "exact curves"
+        )
         assert result.headline.startswith("no sign of it")
     else:
         result = judged(kind, claim, truth)

@@ -198,7 +198,7 @@ GROWING = tuple(100 * 2**k for k in range(8))
 def limit(gap, sizes=GROWING, bound: bool = False) -> PointResult:
     """By numbers that are so far above what is claimed at each size."""
     kind = rf.Limit("n", tolerance=0.02, bound=bound)
-    return judge_limit(kind, lambda n: (Number(0.0), Number(gap(n)), True), {}, sizes, "numbers")
+    return judge_limit(kind, lambda n: (Claim(kind, Number(0.0)), Number(gap(n)), True), {}, sizes, "numbers")
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,8 @@ def _finalists(probes: Sequence[Probe]) -> list[Probe]:
 
 def _judge(search: Search, at: dict[str, Any], share: Share) -> PointResult | None:
     try:
-        return judged_again(search.statement, judge_point(search.statement, at, share))
+        result = judge_point(search.statement, at, share)
+        return replace(result, second_route=judged_again(search.statement, result))
     except Exception as error:  # recorded as every other failure
         search.failures.append(Failure(dict(at), f"{type(error).__name__}: {error}"))
         return None

@@ -135,16 +135,15 @@ def estimated(
     return gap[known], low[known], high[known]
 
 
-def judge_games(point: Prepared, games: int, seed: int, risk: float) -> PointResult:
+def judge_games(point: Prepared, claim: Claim, games: int, seed: int, risk: float) -> PointResult:
     """Judge a claimed curve by games: rates below `LEAST_RATE` can refute it, and are not confirmed; the result says where it was judged.
-    `games`: in each world; `seed`: in [0, 2^63); `risk`: failure probability of this point.
+    `claim`: that of the point; `games`: in each world; `seed`: in [0, 2^63); `risk`: failure probability of this point.
     """
-    assert point.wanted is not None
-    kind, claimed, value = point.kind, curve(point.wanted), played(point.truth)
+    kind, claimed, value = claim.kind, curve(claim.value), played(point.truth)
     everywhere = kind.floor <= EVERYWHERE
     # Half of the risk for the rates themselves, where only those above a floor are claimed.
     seen = empirical(value, games, seed, 1.0 - (risk if everywhere else risk / 2))
-    tolerance = Claim(kind, claimed).tolerance if isinstance(kind, Equality) else NO_TOLERANCE
+    tolerance = claim.tolerance if isinstance(kind, Equality) else NO_TOLERANCE
     reading = "upper_bound_on_power" if kind.one_sided else "equivalence"
     compared = seen.compare(claimed, tolerance, kind=reading, least_rate=LEAST_RATE)
     inside = np.ones(compared.alpha.size, bool)

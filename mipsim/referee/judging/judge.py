@@ -128,7 +128,10 @@ def judge_points(
         )
     shown = shown_counterexamples(statement, judged)
     judged = [
-        judged_again(statement, item) if any(item is other for other in shown) else item for item in judged
+        replace(item, second_route=judged_again(statement, item))
+        if any(item is other for other in shown)
+        else item
+        for item in judged
     ]
     verdict, worst = concluded(statement, judged, bool(failed))
     different = len(places(statement, (item.parameters for item in judged)))

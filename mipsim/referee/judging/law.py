@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -21,9 +23,8 @@ from mipsim.referee.judging.gap import (
     out_of_sight,
     spread_of,
 )
-from mipsim.referee.judging.prepared import Prepared
 from mipsim.referee.result import PointResult, Verdict
-from mipsim.referee.values import Number, Played, Samplers, read
+from mipsim.referee.values import Number
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.exact_tradeoff import ExactTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
@@ -47,21 +48,23 @@ def exact_route(curve: object) -> str:
     return f"exact law, assumed: {curve.assumed}" if curve.assumed else "exact law"
 
 
-def judge_law(point: Prepared) -> PointResult:
+def judge_law(
+    claim: Claim,
+    truth: AbstractTradeOff | Number,
+    optimal: bool,  # whether the truth is the best attacker's
+    at: Mapping[str, Any],  # the point
+) -> PointResult:
     """Judge a point whose claim and truth are curves, or numbers."""
-    claimed, truth, kind, convex = point.wanted, point.known, point.kind, point.optimal
-    assert claimed is not None
-    assert truth is not None
-    claim, least = Claim(kind, claimed), kind.floor
+    kind, least = claim.kind, claim.kind.floor
     if isinstance(truth, Number):
         route, detail = truth.route or "number", truth.detail
     else:
         route, detail = exact_route(truth), ""
-        least = kind.floor if isinstance(claimed, Number) else claim.floor(truth)
+        least = kind.floor if isinstance(claim.value, Number) else claim.floor(truth)
         if least > kind.floor:
             detail = f"Judged at error rates from {ceiling(least, 2)}, to which the law is proven."
-    gap = gap_between(claim, truth, convex)
-    result = judge_gap(claim, gap, point.at, route, detail)
+    gap = gap_between(claim, truth, optimal)
+    result = judge_gap(claim, gap, at, route, detail)
     looks = [False] if result.verdict is Verdict.INCONCLUSIVE else []
     looks += [True] if least > kind.floor and result.verdict is not Verdict.REFUTED else []
     for rare in looks:
@@ -70,15 +73,8 @@ def judge_law(point: Prepared) -> PointResult:
             # The largest gap is where the law is known badly; a smaller gap elsewhere is certain.
             sure = strain if kind.one_sided else (1.0 + strain) * claim.tolerance
             words = f"At an FPR below {ceiling(least, 2)}, where the law is proven too." if rare else detail
-            result = judge_gap(claim, gap.at_least(sure, seen), point.at, route, words)
+            result = judge_gap(claim, gap.at_least(sure, seen), at, route, words)
             break
-    return result
-
-
-def curve_or_number(value: object) -> AbstractTradeOff | Number:
-    """What a theorem gives."""
-    result = read("limit", value)
-    assert not isinstance(result, (Played, Samplers))
     return result
 
 

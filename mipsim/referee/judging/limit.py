@@ -20,10 +20,10 @@ from mipsim.referee.gap_words import lone_gap
 from mipsim.referee.judging.claim import Claim
 from mipsim.referee.judging.decide import ONE_SIDED, UNKNOWN, decide
 from mipsim.referee.judging.gap import ANYTHING, ROUNDING, Ends, Gap, gap_between
-from mipsim.referee.judging.law import contradicts, curve_or_number, probits_of
+from mipsim.referee.judging.law import contradicts, probits_of
 from mipsim.referee.kinds import Ceiling, Limit, Rate, ceiling_of, rate_of
 from mipsim.referee.result import PointResult, TrendEvidence, Verdict
-from mipsim.referee.values import Number
+from mipsim.referee.values import Number, Played, Samplers, read
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 
@@ -42,8 +42,8 @@ LEAST_SIZES, LEAST_SPAN = 6, 32.0
 
 def judge_limit(
     kind: Limit,
-    # (claimed, truth, whether the truth is the best attacker's) at a size
-    pair: Callable[[int], tuple[Curve, Curve, bool]],
+    # (claim, truth, whether the truth is the best attacker's) at a size
+    pair: Callable[[int], tuple[Claim, Curve, bool]],
     at: Mapping[str, Any],  # the point, without what grows
     sizes: Sequence[int],  # at least six
     route: str,  # how the gaps are computed
@@ -57,12 +57,11 @@ def judge_limit(
     wrong: list[str] = []  # what contradicts the theorem
     shares: list[float] = []  # tolerances, where they are shares of a claim that moves
     for n in sizes:
-        value, truth, optimal = pair(n)
-        claim = Claim(kind, value)
+        claim, truth, optimal = pair(n)
         gaps.append(gap_between(claim, truth, optimal))
         claims = [*claims, claim] if theorem else [claim]
         wrong += _contradictions(theorem, n, claim, truth)
-        if isinstance(value, GaussianTradeOff) and value.mu > 0.0:
+        if isinstance(claim.value, GaussianTradeOff) and claim.value.mu > 0.0:
             shares.append(claim.tolerance)
     claim, largest = claims[-1], sizes[-1]
     tolerance = claim.tolerance
@@ -73,7 +72,7 @@ def judge_limit(
     moves = theorem.claimed is not None
     if not moves and not callable(getattr(theorem, "limit", None)) and not _same(claims[0], claim.value):
         wrong.append("the claim changes with the size")
-    goal = Claim(kind, curve_or_number(theorem.claimed)) if moves else claim
+    goal = Claim(kind, _given(theorem.claimed)) if moves else claim
     if isinstance(theorem, Ceiling):
         if moves and not _approaches(np.array(sizes, float), claims, goal.value, tolerance):
             wrong.append("the claim does not tend to what the bound says that it tends to")
@@ -160,15 +159,15 @@ def _contradictions(theorem: Rate | Ceiling | None, n: int, claim: Claim, truth:
     at = f"at {claim.kind.grows} = {n}"  # type: ignore[attr-defined]
     if isinstance(theorem, Ceiling):
         sides = not theorem.below, theorem.below
-        passed = n >= theorem.start and contradicts(curve_or_number(theorem.value), truth, 0.0, sides)
+        passed = n >= theorem.start and contradicts(_given(theorem.value), truth, 0.0, sides)
         return [f"{at} truth passes it"] if passed else []
-    limit, near = _limit(theorem, n), theorem.at(n)
+    limit, near = _given(theorem.limit, n), theorem.at(n)
     wrong = []
     if contradicts(limit, truth, near):
         wrong.append(f"{at} truth is farther from its limit than {near:.3g}")
     if callable(theorem.limit) and not _same(claim, limit):
         wrong.append("the claim is not the limit of the rate")
-    if theorem.claimed is not None and contradicts(curve_or_number(theorem.claimed), claim.value, near):
+    if theorem.claimed is not None and contradicts(_given(theorem.claimed), claim.value, near):
         wrong.append(f"{at} the claim is farther from its limit than {near:.3g}")
     return wrong
 
@@ -186,7 +185,7 @@ class _Proven(NamedTuple):
 
 def _by_rate(rate: Rate, claim: Claim, size: int, tolerance: float) -> _Proven:
     kind: Any = claim.kind
-    limit, near = _limit(rate, size), rate.at(size)
+    limit, near = _given(rate.limit, size), rate.at(size)
     if math.isfinite(near) and not isinstance(limit, Number):
         near = probits_of(limit, near, kind.floor)
     digits = enough(near, tolerance, 2)
@@ -214,7 +213,7 @@ def _by_ceiling(ceiling: Ceiling, claim: Claim, tolerance: float) -> _Proven:
     )
     moves = ceiling.claimed is not None
     words = "proven in the limit" if moves else f"proven at every {kind.grows} from {ceiling.start:,g} on"
-    value = curve_or_number(ceiling.value)
+    value = _given(ceiling.value)
     apart, rounding = gap_between(claim, value), _last_digits(value)
     # Below a ceiling an equality fails where the claim is above it, above a floor where truth is.
     beyond = apart.over if ceiling.below else apart.under
@@ -239,8 +238,11 @@ def _approaches(n: np.ndarray, claims: Sequence[Claim], goal: Curve, tolerance: 
     return _trend(n, np.array([item.value for item in apart]), sure, most, tolerance).sign != NO_SIGN
 
 
-def _limit(rate: Rate, size: int) -> Curve:
-    return curve_or_number(rate.limit(size) if callable(rate.limit) else rate.limit)
+def _given(value: Any, size: int = 0) -> Curve:
+    """What a theorem gives; at a size, where it is a function."""
+    result = read("limit", value(size) if callable(value) else value)
+    assert not isinstance(result, (Played, Samplers))
+    return result
 
 
 def _same(claim: Claim, other: Curve) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,10 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
     try:
         sizes = {kind.grows: limit_sizes(statement, kind, at)[-1]} if isinstance(kind, Limit) else {}
         point = prepare(statement, {**at, **sizes})
-        definite = point.wanted is not None and point.known is not None
-        if point.wanted is not None and point.known is not None:
-            strain, gap = quick_look(Claim(kind, point.wanted), point.known)
+        claim, truth = point.claim, lawful(point.truth)
+        definite = claim is not None and truth is not None
+        if claim is not None and truth is not None:
+            strain, gap = quick_look(claim, truth)
         elif limit:
             raise ValueError(NO_LAW)
         else:
@@ -70,19 +71,18 @@ def look(statement: Statement, at: Mapping[str, Any], seed: int, games: int = PR
 
 
 def _look_by_games(point: Prepared, seed: int, games: int) -> tuple[float, float]:
-    kind, wanted = point.kind, point.wanted
-    if wanted is None:
+    claim = point.claim
+    if claim is None:
         result = judge_order(point, games, seed, 0.5)
         # What is not refuted has an upper end only. To rank points, the gap stands as far above the lower end.
         mirrored = 2.0 * result.gap - result.smallest_tolerance
         return float(np.nanmax([result.interval[0], mirrored])), result.gap
-    claimed = curve(wanted)
-    gap, low, high = estimated(claimed, played(point.truth), games, seed, PENALTY)
+    gap, low, high = estimated(curve(claim.value), played(point.truth), games, seed, PENALTY)
     if not gap.size:
         return -math.inf, 0.0
     excess = low
-    if not kind.one_sided:
-        excess = np.maximum(low, -high) / Claim(kind, claimed).tolerance - 1.0
+    if not claim.kind.one_sided:
+        excess = np.maximum(low, -high) / claim.tolerance - 1.0
     return float(excess.max()), float(gap[excess.argmax()])
 
 
@@ -111,30 +111,29 @@ def judge_point(
         known = None
     try:
         if isinstance(kind, Limit):
+            last: list[Prepared] = []  # the point at the size that was seen last, since a law may be large
 
-            @lru_cache(maxsize=1)  # the judge comes back to the size that it saw last, and a law may be large
-            def at_size(n: int) -> Prepared:
-                return prepare(statement, {**at, kind.grows: n})
-
-            def pair(n: int) -> tuple[AbstractTradeOff | Number, AbstractTradeOff | Number, bool]:
-                point = at_size(n)
-                if point.wanted is None or point.known is None:
+            def pair(n: int) -> tuple[Claim, AbstractTradeOff | Number, bool]:
+                last[:] = [prepare(statement, {**at, kind.grows: n})]
+                claim, truth = last[0].claim, lawful(last[0].truth)
+                if claim is None or truth is None:
                     raise ValueError(NO_LAW)
-                return point.wanted, point.known, point.optimal
+                return claim, truth, last[0].optimal
 
             result = judge_limit(kind, pair, at, sizes, "exact laws at growing sizes")
-            point = at_size(sizes[-1])
+            point = last[0]
             if isinstance(point.truth, Number):
                 words = f"{result.detail} {point.truth.detail}".strip()
                 result = replace(result, route=point.truth.route or result.route, detail=words)
         else:
             point, seed = prepared or prepare(statement, at), share.seed(statement, at)
-            if point.wanted is None:
+            claim, truth = point.claim, lawful(point.truth)
+            if claim is None:
                 result = judge_order(point, share.games, seed, share.risk)
-            elif point.known is None:
-                result = judge_games(point, share.games, seed, share.risk)
+            elif truth is None:
+                result = judge_games(point, claim, share.games, seed, share.risk)
             else:
-                result = judge_law(point)
+                result = judge_law(claim, truth, point.optimal, point.at)
     except UndefinedError as error:
         result = undefined(dict(at), kind, str(error))
     else:
@@ -168,15 +167,14 @@ def undefined(at: dict[str, Any], kind: Kind, words: str) -> PointResult:
     )
 
 
-def judged_again(statement: Statement, result: PointResult) -> PointResult:
-    """The result with what the second route measures, where the statement is refuted."""
+def judged_again(statement: Statement, result: PointResult) -> Replication | None:
+    """What the second route measures, where the statement is refuted."""
     if result.verdict is not Verdict.REFUTED or statement.second_route is None:
-        return result
+        return None
     try:
-        second = replicate(statement, result.parameters)
+        return replicate(statement, result.parameters)
     except Exception as error:  # it runs after the verdict, which its failure must not cost
-        second = Replication.failed(f"{type(error).__name__}: {error}")
-    return replace(result, second_route=second)
+        return Replication.failed(f"{type(error).__name__}: {error}")
 
 
 def controlled(statement: Statement) -> Statement:

@@ -17,7 +17,8 @@ from mipsim._budget import spent
 from mipsim._validation import UndefinedError
 from mipsim._words import printable
 from mipsim.engine.describe import describe
-from mipsim.referee.kinds import Bound, Kind, Limit, companions, sizes_of
+from mipsim.referee.judging.claim import Claim
+from mipsim.referee.kinds import Bound, Limit, companions, sizes_of
 from mipsim.referee.statement import Statement
 from mipsim.referee.values import Number, Played, Samplers, Value, no_tradeoff, read
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -50,20 +51,11 @@ class Prepared:
     claimed: Value
     truth: Value
 
-    @property
-    def kind(self) -> Kind:
-        """That of the statement."""
-        return self.statement.kind
-
     @cached_property
-    def wanted(self) -> AbstractTradeOff | Number | None:
-        """The claim, if a curve or number is known."""
-        return lawful(self.claimed)
-
-    @cached_property
-    def known(self) -> AbstractTradeOff | Number | None:
-        """The truth, if a curve or number is known."""
-        return lawful(self.truth)
+    def claim(self) -> Claim | None:
+        """What is claimed, if a curve or number is known."""
+        value = lawful(self.claimed)
+        return None if value is None else Claim(self.statement.kind, value)
 
     @property
     def optimal(self) -> bool:
@@ -75,16 +67,17 @@ class Prepared:
     @property
     def doubted(self) -> bool:
         """Whether what the attacker of the truth does not break may be broken by another: the statement is about all of them."""
-        about_all = isinstance(self.kind, Bound) or (isinstance(self.kind, Limit) and self.kind.bound)
+        kind = self.statement.kind
+        about_all = isinstance(kind, Bound) or (isinstance(kind, Limit) and kind.bound)
         return about_all and not self.optimal
 
     @property
     def played(self) -> Played | Samplers | None:
         """What is played, where distributions are not known; a limit is judged by these alone."""
-        if not isinstance(self.kind, Limit):
+        if not isinstance(self.statement.kind, Limit):
             with suppress(UndefinedError):  # a budget ended: what has a law is not played
-                for value, law in ((self.truth, self.known), (self.claimed, self.wanted)):
-                    if isinstance(value, (Played, Samplers)) and law is None:
+                for value in (self.truth, self.claimed):
+                    if isinstance(value, (Played, Samplers)) and lawful(value) is None:
                         return value
         return None
 
@@ -146,14 +139,9 @@ def _bits(value: Value) -> object:
 
 def lawful(value: Value) -> AbstractTradeOff | Number | None:
     """The curve or number that a value is, or whose exact distribution is known."""
-    if not isinstance(value, Played):
-        return None if isinstance(value, Samplers) else value
-    try:
-        return value.game.exact(value.attack)
-    except UndefinedError:  # its budget ended: it is not unknown
-        raise
-    except ValueError:
-        return None
+    if isinstance(value, Played):
+        return value.law
+    return None if isinstance(value, Samplers) else value
 
 
 def limit_sizes(
