@@ -18,7 +18,7 @@ from mipsim._printed import Bounds
 from mipsim._validation import file_path, number
 from mipsim._words import kind_of
 from mipsim.audits.designs import DESIGNS
-from mipsim.audits.one_run import Exchange, chance_of_the_nearest_number
+from mipsim.audits.one_run import SINGLE, chance_of_the_nearest_number
 from mipsim.audits.result import Audit
 from mipsim.tradeoff.account import DELTAS, EPSILONS, FPRS, Account, bounds_of, wanted_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
@@ -146,7 +146,7 @@ def _audited(audit: Audit) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         thresholds = [{"out": [n, rank - 1], "in": [m, hit]} for rank, hit in zip(ranks, hits, strict=True)]
         advantage = mu | {"quantity": "advantage"}
         return {"kind": "counts", "risk": _written(risk), "thresholds": thresholds}, [epsilon, mu, advantage]
-    exchange = next(x for x in map(Exchange, (1, 1, 2, 2), (1, 2, 1, 2)) if x.words == audit.judged)
+    exchange = audit.exchange or SINGLE
     if audit.inclusion_probability is not None:
         members = np.arange(audit.in_scores + audit.out_scores) < audit.in_scores
         risk *= Fraction(chance_of_the_nearest_number(members, audit.inclusion_probability))

@@ -143,15 +143,14 @@ def audit(
         )
     how = {"columns": columns, "higher": higher, "separator": separator, "rows": rows, "shadow": shadow}
     how |= {"run": runs if counted is None else None, "record": records}
-    known = read_scores(scores, member, cluster, **how).in_order()
-    ranked = known.by_rank()
+    known = read_scores(scores, member, cluster, **how)
     count = known.runs or counted
     wrong = kind.contradiction(known, count, inclusion_probability)
     if counted not in (None, count):
         wrong = f"runs is {counted:,}, and {count:,} are named"
     if wrong:
         raise ValueError(f"{printable(known.source)}: {wrong}" if known.source else wrong)
-    judged, exchange = kind.judged(ranked, coin)
+    judged, exchange = kind.judged(known.by_rank(), coin)
     if exchange is None:
         shown = _by_thresholds(judged, level, promised, at_delta, at_epsilon)
     elif exchange.runs > 1 and inclusion_probability is not None:
@@ -200,7 +199,7 @@ def _by_guesses(run: OneRun, promised: Promise, delta: float) -> dict[str, Any]:
     return _verdict(against) | {
         "mu_lower_bound": mu,
         "epsilon_lower_bound": epsilon,
-        "judged": run.exchange.words,
+        "exchange": run.exchange,
         "used": run.canaries,
         "guesses": tuple(run.guesses),
         "deciding_guesses": run.deciding,

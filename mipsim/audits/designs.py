@@ -113,7 +113,7 @@ def _independent(scores: Scores, runs: int | None, coin: float | None) -> str:
         f'design "independent" needs a training run or game for each score: say {"--runs " if scores.source else "runs="}{n} if so many '
         f'were run{"" if runs is None else f", not {runs:,}"}; for records of a run use "one-run", of several "runs"'
     )
-    return _in_clusters(scores, "independent") or ("" if runs == n else fewer)
+    return _in_clusters(scores, "independent") or (repeated_rows(scores) if runs == n else fewer)
 
 
 def _one_run(scores: Scores, runs: int | None, coin: float | None) -> str:
@@ -132,11 +132,11 @@ def _one_run(scores: Scores, runs: int | None, coin: float | None) -> str:
             'it has no coin; if a fair coin put each canary in (1) or left it out (0), as design "one-run" needs, say '
             "--inclusion-probability 0.5"
         )
-    return ""
+    return repeated_rows(scores)
 
 
-def refuse_repeated_rows(scores: Scores) -> None:
-    """Raise ValueError where scores come twice, three or four times as rounding hardly makes them, and warn where such scores have equal worlds.
+def repeated_rows(scores: Scores) -> str:
+    """What is wrong where scores come twice, three or four times as rounding hardly makes them; a warning where such scores have equal worlds.
 
     For rows without names alone: names of records, or of a run for each score, say it without an estimate.
 
@@ -149,41 +149,36 @@ def refuse_repeated_rows(scores: Scores) -> None:
     values, place, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
     inside = np.bincount(place, weights=scores.member)
     repeats = scores.values.size - values.size
-    if counts.max() > _REPEATS:
-        return
+    if counts.max() > _REPEATS or scores.values.size in (scores.records, scores.runs):
+        return ""
     line = "frame.drop_duplicates()"
     came = np.bincount(counts, minlength=_REPEATS + 2).astype(float)
     for m in range(2, _REPEATS + 1):
         least = max(came[m] - 3.0 * came[m] ** 0.5, 0.0)
         mean = m / (m + 1.0) * least**2 / (came[m - 1] + 3.0 * came[m - 1] ** 0.5 + 3.0)
         if gammaincc(came[m + 1] + 1.0, mean) < 1e-6:  # the chance of as few for a Poisson number
-            raise ValueError(
+            return (
                 f"{repeats:,} rows repeat the score of another, {m} times each as in rows that were pasted twice; drop them: {line}, "
                 "or name the record or run of each"
             )
     if repeats >= 10 and ((inside == 0) | (inside == counts)).all():
         warnings.warn(
             f"{repeats:,} rows repeat the score and the world of another; bounds hold if none was pasted twice, else use {line}",
-            stacklevel=6,
+            stacklevel=5,
         )
-
-
-def _all(scores: Scores, exchange: Exchange | None) -> tuple[Scores, Exchange | None]:
-    if scores.values.size not in (scores.records, scores.runs):
-        refuse_repeated_rows(scores)
-    return scores, exchange
+    return ""
 
 
 DESIGNS = {
     "independent": Design(
         "every score is of a training run, or a game, of its own, independent of the others and equally distributed in its world",
         _independent,
-        lambda scores, coin: _all(scores, None),
+        lambda scores, coin: (scores, None),
     ),
     "one-run": Design(
         "all scores are of canaries of a single training run, each put in by a fair coin",
         _one_run,
-        lambda scores, coin: _all(scores, SINGLE),
+        lambda scores, coin: (scores, SINGLE),
         options=_COINS,
         least_risk=0.0,
     ),

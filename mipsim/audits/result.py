@@ -13,7 +13,7 @@ from mipsim._printed import Printed, at_least, shown
 from mipsim._verdict import Verdict
 from mipsim._version import __version__
 from mipsim.audits.designs import DESIGNS
-from mipsim.audits.one_run import DOUBTFUL_COINS, Guesses
+from mipsim.audits.one_run import DOUBTFUL_COINS, Exchange, Guesses
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
@@ -62,7 +62,7 @@ class Audit(Printed):
         runs: how many training runs or games, as stated; None where nothing was stated.
         records: how many records of several runs, or None.
         shadow_runs: how many of the runs only calibrate.
-        judged: what guesses are about, such as "canaries" or "pairs of a run with a record and a run without"; "scores" where none is made.
+        exchange: what is guessed about; None where thresholds are judged.
         used: how many scores decide: all, a single score of each cluster, or those whose coins are as fair ones; or how many pairs.
         mu_lower_bound: the mechanism is not mu-GDP for any mu below this.
         epsilon_lower_bound: it is not (epsilon, delta)-DP for any epsilon below this.
@@ -114,7 +114,7 @@ class Audit(Printed):
     runs: int | None = None
     records: int | None = None
     shadow_runs: int = 0
-    judged: str = "scores"
+    exchange: Exchange | None = None
     epsilon: float | None = None
     delta_lower_bound: float | None = None
     advantage_lower_bound: float | None = None
@@ -129,6 +129,11 @@ class Audit(Printed):
     verdict: Verdict | None = None
     says: str = ""
     decides: tuple[float, float] | None = None
+
+    @property
+    def judged(self) -> str:
+        """What guesses are about, such as "canaries" or "pairs of a run with a record and a run without"; "scores" where none is made."""
+        return "scores" if self.exchange is None else self.exchange.words
 
     @property
     def eta_lower_bound(self) -> float | None:

@@ -111,7 +111,7 @@ class Scores:
         called: tuple[str, str] | None = None,
         **where: Any,  # `column`, `source`, `digest`, `read_as` and `order`
     ) -> Scores:
-        """Check arrays of the same length.
+        """Check arrays of the same length; rows are sorted by score, world and names, so that nothing depends on their order.
         >>> Scores.of([1.0, 2.0], [0, 1])
         Traceback (most recent call last):
         ...
@@ -157,21 +157,16 @@ class Scores:
         where |= {name: _numbered(name, x, values.size) for name, x in names.items() if x is not None}
         if shadow is not None:
             where["shadow"] = _shadow(shadow, run)
-        values = -values if higher == "out" else values
-        return cls(values + 0.0, inside == 1.0, **where)  # -0.0 becomes 0.0, which equals it
+        values = (-values if higher == "out" else values) + 0.0  # -0.0 becomes 0.0, which equals it
+        keys = [where[name] for name in ("run", "record", "cluster") if name in where]
+        order = np.lexsort((*keys, inside, values))
+        where |= {name: where[name][order] for name in (*NAMES, "shadow") if name in where}
+        return cls(values[order], inside[order] == 1.0, **where)
 
     def where(self, chosen: np.ndarray) -> Scores:
         """The chosen rows, by a mask or indices; numbers of clusters, runs and records stay."""
         parts = {name: getattr(self, name) for name in ("values", "member", *NAMES, "shadow")}
         return replace(self, **{name: x[chosen] for name, x in parts.items() if x.size})
-
-    def in_order(self) -> Scores:
-        """The same rows, sorted by score, world and cluster: what is computed from them does not depend on the order of rows.
-        >>> Scores(np.array([2.0, 1.0]), np.array([True, False])).in_order().values.tolist()
-        [1.0, 2.0]
-        """
-        names = [x for x in (self.run, self.record, self.cluster) if x.size]
-        return self.where(np.lexsort((*names, self.member, self.values)))
 
     def by_rank(self) -> Scores:
         """The same rows, each score as the normal quantile of its rank: all that an audit uses, so that increasing maps of scores change nothing.

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import mipsim as mi
 from mipsim import referee as rf
 from mipsim._printed import at_least
-from mipsim.audits.designs import refuse_repeated_rows
+from mipsim.audits.designs import repeated_rows
 from mipsim.audits.scores import Scores
 from mipsim.bands.family_bound import TabulatedCurve
 from mipsim.tradeoff.compose import ComposedTradeOff
@@ -205,7 +205,7 @@ def test_rounded_scores_are_not_taken_for_rows_pasted_twice(digits: int) -> None
         values = np.round(rng.normal(size=n) * rng.choice([0.1, 1.0, 10.0], n), digits) + 0.0
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            refuse_repeated_rows(Scores(values, rng.random(n) < 0.5))
+            assert not repeated_rows(Scores(values, rng.random(n) < 0.5))
         warned += len(caught)
     assert warned <= binom.isf(1e-9, 200, 1e-3)
 

@@ -77,7 +77,7 @@ def false(canaries: int, number: int, right: int, risk: float, how: str, exchang
 def claims(scores: Scores, how: str, risk: float = RISK) -> bool:
     """Whether some number of guesses refutes the truth."""
     try:
-        canaries, exchange = judged_canaries(scores.in_order().by_rank())
+        canaries, exchange = judged_canaries(scores.by_rank())
     except ValueError as error:  # a single judged run, by chance in 1 of 200
         assert "judge two runs or more" in str(error)  # noqa: PT017
         return False
@@ -250,7 +250,7 @@ def wrongly(kind: str, rng: np.random.Generator) -> bool:
         run, record = np.tile(np.arange(4), 120)[some], np.arange(480)[some]
         return claims(Scores.of(values[some], inside[some], run=run, record=record), "gaussian")
     if kind == "exchanges of two records, priced as a single exchange":
-        canaries, exchange = judged_canaries(matrix(rng, 400, 16, "response", "halves").in_order())
+        canaries, exchange = judged_canaries(matrix(rng, 400, 16, "response", "halves"))
         judged = OneRun(canaries, RISK, exchange=replace(exchange, records=1))
         return any(
             false(judged.canaries, item.number, item.right, judged.risk, "response", judged.exchange)
@@ -338,7 +338,7 @@ def test_every_kind_of_claim_about_exchanges_is_the_same_bound(
 ) -> None:
     """As numbers, as curves composed in closed form, and as a curve composed by its losses and tabulated: refuted at the bound, not above."""
     canaries, exchange = judged_canaries(
-        matrix(np.random.default_rng(0), 300, 16, "gaussian", sampling, shadow).in_order()
+        matrix(np.random.default_rng(0), 300, 16, "gaussian", sampling, shadow)
     )
     assert exchange == Exchange(records, runs)
     run = OneRun(canaries, RISK, exchange=exchange)
@@ -439,7 +439,7 @@ def test_the_exchange_leaves_fixed_numbers_as_they_are(
     """And a leak is seen by each."""
     rng = np.random.default_rng(1)
     scores = matrix(rng, 400, 16, "gaussian", sampling, shadow)
-    canaries, chosen = judged_canaries(scores.in_order())
+    canaries, chosen = judged_canaries(scores)
     assert chosen == exchange
     assert OneRun(canaries, RISK, exchange=exchange).mu() > 0.1
 
@@ -498,7 +498,7 @@ def test_runs_and_their_rests_are_paired_with_each_other(always: int) -> None:
     inside[:, 1::2] = ~inside[:, ::2]
     inside[:always] = True
     run = np.tile(np.arange(8), (300, 1))  # the score says which run it is
-    pairs, exchange = judged_canaries(Scores.of(2.0**run, inside, rows="records").in_order())
+    pairs, exchange = judged_canaries(Scores.of(2.0**run, inside, rows="records"))
     assert exchange == Exchange(runs=2)
     assert pairs.values.size == 4 * (300 - always)
     assert set(abs(pairs.values)) == {2.0**k for k in (0, 2, 4, 6)}

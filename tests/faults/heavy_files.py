@@ -150,7 +150,7 @@ def cost(path: Path, limit: int) -> tuple[str, int]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         with limited(limit):
-            read_scores(path, rows="records" if "matrix" in path.stem else None).in_order().by_rank()
+            read_scores(path, rows="records" if "matrix" in path.stem else None).by_rank()
         what = ""
     except ValueError as error:
         what = str(error)
