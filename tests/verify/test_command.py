@@ -30,7 +30,8 @@ def records_of(folder: Path) -> list[dict]:
 def test_all_judged(sound, tmp_path, capsys):
     assert main(["--scale", "quick", "--out", str(tmp_path)], sound) == 0
     _, *lines, total, risk, left = capsys.readouterr().out.splitlines()
-    assert sorted(line.split()[0] for line in lines) == sorted(["statement", *sound])
+    rows = [line.split()[0] for line in lines if not line[0].isdigit()]  # a slow run says how many are left
+    assert sorted(rows) == sorted(["statement", *sound])
     assert total.startswith(
         "Judged 4 statements (2 CONFIRMED, 1 REFUTED: condition, 1 INCONCLUSIVE); 1 correction "
     )
