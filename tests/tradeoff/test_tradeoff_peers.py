@@ -105,7 +105,7 @@ def test_dp_accounting_on_its_events(which: int) -> None:
 
     low, high = ours(event)
     assert low * (1.0 - 1e-6) <= theirs.get_epsilon(1e-5) <= high * (1.0 + wide)
-    assert ours(dp.ComposedDpEvent([event, dp.GaussianDpEvent(2.0)]))[0] > 1.03 * low  # an event more is seen
+    assert ours(dp.ComposedDpEvent([event, event]))[0] > 1.03 * low  # an event more is seen
 
 
 def test_events_are_read_as_the_schemes_that_they_name_or_refused() -> None:
