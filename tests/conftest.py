@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -28,9 +29,12 @@ _MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-
 if _MADE is not None:
     os.environ[_CACHE] = _MADE
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
-    # The same of Python's own bytecode where it may not lie beside the sources; there the next run has it too.
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_MADE, "bytecode")
+# Python's own bytecode is for the next run too, in pytest's cache where it may not lie beside the sources.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(
+        Path(__file__).parents[1] / ".pytest_cache/d/bytecode"
+    )
+    sys.dont_write_bytecode = False
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
 for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
