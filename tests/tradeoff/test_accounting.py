@@ -110,7 +110,7 @@ def test_a_loop_is_accounted_as_its_phases_and_resumes() -> None:
     phases = [(1.0, 0.01, 20), (1.0, 0.02, 10)]
     assert accountant.history == phases
     ends = accountant.epsilon_bounds(1e-5)
-    assert ends == mi.account(phases=phases).numbers["epsilon at delta 1e-05"]
+    assert ends == mi.account(phases=phases, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
     resumed = mi.Accountant()
     resumed.load_state_dict(json.loads(json.dumps(dict(accountant.state_dict()))))
     assert resumed.get_epsilon(delta=1e-5) == ends[1]

@@ -67,16 +67,14 @@ FULL: dict[str, Any] = {
 def test_a_published_epsilon_is_judged(source: str, says: dict[str, Any], epsilon: float) -> None:
     """An epsilon by Renyi divergences holds of Poisson samples; that of a loader that shuffles is refuted, and so is half of it."""
     claimed = {"target_epsilon": epsilon, "target_delta": 1e-5}
-    poisson = mi.account(says | claimed | {"sampler": "poisson"}, fpr=[])
+    poisson = mi.account(says | claimed | {"sampler": "poisson"}, fpr=[], epsilon=[])
     assert poisson.verdict == "CONFIRMED"
     assert poisson.numbers["epsilon at delta 1e-05"][0] > 0.65 * epsilon
-    assert (
-        mi.account(says | claimed | {"sampler": "poisson", "target_epsilon": 0.5 * epsilon}, fpr=[]).verdict
-        == "REFUTED"
-    )
+    half = says | claimed | {"sampler": "poisson", "target_epsilon": 0.5 * epsilon}
+    assert mi.account(half, fpr=[], epsilon=[]).verdict == "REFUTED"
     loader = {"shuffle": True, "steps_per_epoch": says.get("steps_per_epoch", 234)}
     without = {name: value for name, value in says.items() if name != "sample-rate"}
-    assert mi.account(without | claimed | loader, fpr=[]).verdict == "REFUTED"
+    assert mi.account(without | claimed | loader, fpr=[], epsilon=[]).verdict == "REFUTED"
 
 
 @pytest.mark.parametrize(("source", "holds", "beside", "says"), FILES)
@@ -94,14 +92,12 @@ def test_a_public_file_is_read_or_lacks_what_it_does_not_say(
 
 def test_both_ends_are_those_of_the_fewest_and_the_most_steps() -> None:
     ends = mi.account(FULL | {"data_size": 1050}, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
-    least, most = (
-        mi.account(1.0, 1 / t, 2 * t, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"] for t in (11, 10)
-    )
+    least, most = (mi.dpsgd(1.0, 1 / t, 2 * t).epsilon_bounds(1e-5) for t in (11, 10))
     few = mi.account(1.0, 1 / 11, 20, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
     many = mi.account(1.0, 1 / 10, 22, epsilon=[], fpr=[]).numbers["epsilon at delta 1e-05"]
     assert ends == (few[0], many[1])
     assert ends[0] < least[0] < most[1] < ends[1]
-    between = mi.account(FULL | {"data_size": 1050}, claim=(0.5 * sum(ends), 1e-5), fpr=[])
+    between = mi.account(FULL | {"data_size": 1050}, claim=(0.5 * sum(ends), 1e-5), epsilon=[], fpr=[])
     assert between.verdict == "INCONCLUSIVE"
 
 
@@ -169,7 +165,7 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         == mi.account(phases=triples, sampling="fixed_size", delta=[1e-5, 1e-7], epsilon=[], fpr=[]).numbers
     )
     assert "neighbours not given, so add_or_remove" in result.read
-    assert mi.account(file | {"neighbours": "replace"}, fpr=[]).neighbours == "replace"
+    assert mi.account(file | {"neighbours": "replace"}, epsilon=[], fpr=[]).neighbours == "replace"
 
 
 @pytest.mark.parametrize(
@@ -219,10 +215,12 @@ def test_what_is_missing_or_wrong_is_a_sentence(given: dict[str, Any], says: str
     assert says in str(error.value)
 
 
-TOML = 'lr = 0.1\n[privacy]\nsigma = 1.0\nsampler = "poisson"\ntarget-epsilon = {}\ntarget-delta = 1e-5\n[data]\nn = 1000\nbatch_size = 100\nepochs = 2\n'
+TOML = 'lr = 0.1\n[privacy]\nsigma = 1.0\nsampler = "poisson"\ntarget-epsilon = {}\ntarget-delta = 1e-5\n[data]\nn = 1000\nbatch_size = 1000\nepochs = 2\n'
 
 
 def test_the_command_judges_a_file(tmp_path: Path, capsys) -> None:
+    """Of all records in every step, whose numbers are a formula."""
+    full = FULL | {"batch_size": 1000}
     for epsilon, status, verdict in ((8.0, 0, "CONFIRMED"), (0.5, 1, "REFUTED")):
         (tmp_path / "run.toml").write_text(TOML.format(epsilon))
         assert main(["account", str(tmp_path / "run.toml")]) == status
@@ -230,14 +228,14 @@ def test_the_command_judges_a_file(tmp_path: Path, capsys) -> None:
             f"claim                   epsilon {epsilon:g} at delta 1e-05: {verdict}"
             in capsys.readouterr().out
         )
-    (tmp_path / "run.json").write_text(json.dumps(FULL))
+    (tmp_path / "run.json").write_text(json.dumps(full))
     assert main(["account", str(tmp_path / "run.json"), "--claim", "epsilon=8,delta=1e-5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claim"] == {
         "epsilon": 8.0,
         "delta": 1e-5,
         "verdict": "CONFIRMED",
     }
-    yaml = "\n".join(f"{name}: {value}" for name, value in FULL.items())
+    yaml = "\n".join(f"{name}: {value}" for name, value in full.items())
     (tmp_path / "run.yaml").write_text(f"{yaml}\nepsilon: 8\ndelta: 1e-5\n")  # which YAML reads as a text
     pytest.importorskip("yaml", reason="PyYAML reads the file; without it a sentence says so")
     assert main(["account", str(tmp_path / "run.yaml")]) == 0
