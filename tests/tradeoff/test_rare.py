@@ -210,8 +210,9 @@ def test_concave_corners_are_left_out_as_by_the_convex_hull(seed: int):
     # The hockey-stick divergence as a function of x = e^loss has the slope changes `weights` at the nodes.
     x = [Fraction(float(v)) for v in np.exp(nodes)]
     out = [Fraction(float(w)) for w in weights]
-    none = Fraction(0)
-    heights = [sum((w * max(none, z - t) for w, z in zip(out, x, strict=True)), none) for t in x]
+    mass = [*itertools.accumulate(out[::-1])][::-1]
+    mean = [*itertools.accumulate(w * z for w, z in zip(out[::-1], x[::-1], strict=True))][::-1]
+    heights = [m - t * w for m, t, w in zip(mean, x, mass, strict=True)]
     corners = hull(list(zip(x, heights, strict=True)))
     slopes = [(d - b) / (c - a) for (a, b), (c, d) in itertools.pairwise(corners)]
     changes = {corners[k + 1][0]: slopes[k + 1] - slopes[k] for k in range(len(slopes) - 1)}
