@@ -12,7 +12,7 @@ from mipsim._powers import repeated
 from mipsim.tradeoff import epochs
 from mipsim.tradeoff.allocation import additive_test, random_allocation
 from mipsim.tradeoff.epochs import shuffled
-from verify.field.statements.allocation import epsilon_of_two, two_of_three
+from verify.field.statements.allocation import two_of_three
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)
 FAILURE = 1e-9  # of each interval by simulation
@@ -165,8 +165,8 @@ def test_two_of_three_steps_by_sums_over_cells(noise: float, epsilon: float) -> 
 def test_the_published_lower_end_of_two_of_three_is_above_ours() -> None:
     """PLD_accounting says 3.1760 where the truth is 2.9976."""
     low, high = random_allocation(1.0, 3, 2).epsilon_bounds(0.01)
-    truth = epsilon_of_two(1.0, 0.01)
-    assert 2.97 < low < truth.low < 2.9976 < truth.high < 3.176 < high < 3.23
+    assert 2.97 < low < 2.997 < 3.0 < 3.176 < high < 3.23
+    assert two_of_three(1.0, 2.997).low > 0.01 > two_of_three(1.0, 3.0).high
 
 
 @pytest.mark.parametrize("noise", [1e-2, 1.0])
@@ -189,7 +189,7 @@ def test_several_of_ten_steps_by_simulation(add: bool) -> None:
     assert ends[0] <= high
     assert high - low <= 0.1 * high
     for selected, wrong in ((2, "high"), (4, "low")):
-        other = simulated(0.8, 10, 1.0, 400_000, add, selected=selected)
+        other = simulated(0.8, 10, 1.0, 40_000, add, selected=selected)
         assert other[1] < low if wrong == "high" else other[0] > high
 
 
