@@ -9,7 +9,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -31,10 +30,9 @@ if _MADE is not None:
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
 # Python's own bytecode is for the next run too, in pytest's cache where it may not lie beside the sources.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(
-        Path(__file__).parents[1] / ".pytest_cache/d/bytecode"
-    )
     sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.path.join(os.path.dirname(__file__), "../.pytest_cache/d/bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
 for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):

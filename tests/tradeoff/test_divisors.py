@@ -26,10 +26,8 @@ def test_a_norm_tells_nine_from_ten_in_a_thousand_coordinates() -> None:
 
 @pytest.mark.parametrize(("q", "n", "noise"), [(0.1, 100, 1.0), (0.01, 3000, 0.8), (0.5, 9, 2.0)])
 def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float) -> None:
-    sizes, z = (
-        np.arange(min(n, 200) + 1),
-        np.linspace(-12.0, 16.0, 4001),
-    )  # more have a probability below 1e-90
+    # Batches of more than 200 have a probability below 1e-90.
+    sizes, z = np.arange(min(n, 200) + 1), np.linspace(-12.0, 16.0, 4001)
     without, with_target = (
         np.outer(binom.pmf(sizes - k, n - 1, q), norm.pdf(z - k * 2.0 / noise)) * (z[1] - z[0])
         for k in (0, 1)

@@ -151,15 +151,7 @@ def test_steps_that_depend_on_releases_keep_the_budget(follows: Any, mu: float, 
 
         deltas, orders = [], []
         for epsilon in (0.0, mu / 2, 2 * mu):
-            kinks = sorted(
-                {
-                    mpmath.mpf("-12"),
-                    mpmath.mpf("14"),
-                    mpmath.mpf(0),
-                    mpmath.mpf("0.4"),
-                    (epsilon + mpmath.mpf(first) ** 2 / 2) / first,
-                }
-            )
+            kinks = sorted({-12, 0, mpmath.mpf("0.4"), 14, (epsilon + mpmath.mpf(first) ** 2 / 2) / first})
             deltas.append(mpmath.quad(lambda y, e=epsilon: mpmath.npdf(y - first) * rest(y, e), kinks))
         for order in (1.5, 2, 8):
             moment = mpmath.quad(
