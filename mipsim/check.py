@@ -25,7 +25,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from heapq import heapify, heappop, heappush
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -584,6 +584,128 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
     return low, turn(lambda v: not all(spare(pair, v) <= 0 for pair in plan), ZERO, None)[1]
 
 
+def chi_square(x: arb, degrees: arb, off: arb = ZERO) -> arb:
+    """The distribution function of a (non-central) chi-square law: a Poisson sum of gamma laws, whose rest lies between 0 and its weight."""
+    if not x > 0:
+        return ZERO if x <= 0 else ZERO.union(arb(1))
+    a, y, rate = degrees / 2, x / 2, off / 2
+
+    def central(a: arb) -> arb:
+        below, above = y.gamma_lower(a, regularized=1), 1 - y.gamma_upper(a, regularized=1)
+        return below if below.rad() < above.rad() else above
+
+    if rate.is_zero():
+        return central(a)
+    middle, width = int(float(rate)), int(14 * math.sqrt(float(rate))) + 60
+    demand(width < 20_000, "a non-centrality is too large")
+    first, last = max(middle - width, 0), middle + width
+    weight = (last * rate.log() - rate - arb(last + 1).lgamma()).exp()
+    step = ((a + last) * y.log() - y - (a + last + 1).lgamma()).exp()  # P(a + j, y) - P(a + j + 1, y)
+    share, total, known = central(a + last), ZERO, ZERO
+    for j in range(last, first - 1, -1):
+        total, known = total + weight * share, known + weight
+        step *= (a + j) / y
+        share, weight = share + step, weight * j / rate
+    return total + ZERO.union((1 - known).upper().max(ZERO))
+
+
+def chi_square_quantile(rate: arb, *law: arb) -> arb:
+    """The point below which a (non-central) chi-square law has a probability."""
+    demand(0 < rate < 1, "a quantile is of a probability")
+    high = arb(1)
+    while not chi_square(high, *law) > rate:
+        high *= 2
+    low = turn(lambda x: chi_square(x, *law) <= rate, ZERO, high)[0]
+    high = (low * (1 + arb(2) ** -44)).mid()
+    demand(chi_square(high, *law) >= rate, "a quantile was lost to rounding; take more bits")
+    return low.union(high)
+
+
+def binomial(k: arb, games: arb, rate: arb) -> arb:
+    """P(X <= k) of a binomial law."""
+    count, n = (integer(x, 10**12) for x in (k, games))
+    return arb(1) if count >= n else 1 - tail(count + 1, n, rate)
+
+
+def integer(x: arb, most: int) -> int:
+    """A ball that holds a whole number and nothing else."""
+    demand(x.is_integer() and 0 <= x <= most, "a count must be a whole number")
+    return int(float(x))
+
+
+OPERATIONS: dict[str, Callable[..., arb]] = {
+    "+": lambda *x: sum(x, ZERO),
+    "*": lambda *x: reduce(arb.__mul__, x),
+    "-": lambda x, *y: x - y[0] if y else -x,
+    "/": lambda x, y: x / y,
+    "^": lambda x, y: x ** int(float(y)) if y.is_integer() and abs(y) < 10**6 else x**y,
+    "max": lambda *x: reduce(arb.max, x),
+    "min": lambda *x: reduce(arb.min, x),
+    "hull": lambda x, y: x.union(y),  # what is known to lie between two numbers
+    **{name: getattr(arb, name) for name in ("sqrt", "exp", "expm1", "log", "log1p", "tanh", "lgamma")},
+    "abs": abs,
+    "Phi": lambda x: (-x * arb(0.5).sqrt()).erfc() / 2,
+    "Phi^-1": lambda p: probit(p),
+    "chi-square": chi_square,
+    "chi-square^-1": chi_square_quantile,
+    "binomial": binomial,
+    "choose": lambda n, k: arb.bin_uiui(integer(n, 10**6), integer(k, 10**6)),
+}
+
+
+def value(tree: Any, known: dict[str, arb]) -> arb:
+    """An expression: a number, a name, an operation as a list, or a number of another question as an object."""
+    if isinstance(tree, list):
+        demand(isinstance(tree[:1] and tree[0], str) and tree[0] in OPERATIONS, "an operation is not known")
+        try:
+            result = OPERATIONS[tree[0]](*(value(each, known) for each in tree[1:]))
+        except TypeError:
+            raise Undecided(f"{tree[0]} has too many arguments, or too few") from None
+    elif isinstance(tree, dict):
+        question, quantity, at = record(tree, "question", "quantity", "at", more=("grid",))
+        low, high = numbers(question, tree.get("grid"))(str(quantity), exact(at))
+        result = low.union(high)
+    else:
+        result = known[tree] if isinstance(tree, str) and tree in known else ball(exact(tree))
+    demand(result.is_finite(), "a number was lost to rounding; take more bits")
+    return result
+
+
+def of_cases(question: dict[str, Any]) -> Callable[[str, Fraction], Ends]:
+    """Of a statement at points: each case names expressions, of which later ones may use earlier ones; among them are claim and truth."""
+    cases = []
+    for case in several(record(question, "kind", "cases")[1]):
+        demand(isinstance(case, dict) and {"claim", "truth"} <= case.keys(), "a case has a claim and a truth")
+        known = dict[str, arb]()
+        for name, tree in case.items():
+            demand(name.isidentifier() and name != "excess", "a name must be a word, and not excess")
+            known[name] = value(tree, known)
+        cases.append(known | {"excess": known["truth"] - known["claim"]})
+
+    def number(quantity: str, at: Fraction) -> Ends:
+        demand(at in range(len(cases)) and quantity in cases[int(at)], "no such number is known")
+        return (cases[int(at)][quantity],) * 2
+
+    return number
+
+
+def numbers(question: Any, grid: Any) -> Callable[[str, Fraction], Ends]:
+    """What computes the numbers of a question."""
+    demand(isinstance(question, dict), "a question must be an object")
+    kind = question.get("kind")
+    if kind in ("counts", "guesses"):
+        return partial(of_counts if kind == "counts" else of_guesses, question)
+    if kind == "cases":
+        return of_cases(question)
+    if kind == "composition":
+        _, parts, neighbours = record(question, "kind", "parts", "neighbours")
+        return partial(of_curves, composition(parts, neighbours, grid))
+    _, inside, out = record(question, "kind", "in", "out")
+    demand(kind == "score", "the kind of the question is not known")
+    score = Finite(worlds(inside, out), ordered=True)
+    return partial(of_curves, [(score, score)])
+
+
 def computed(certificate: Any) -> list[Ends]:
     """A lower and an upper end of the number of each claim.
 
@@ -593,21 +715,13 @@ def computed(certificate: Any) -> list[Ends]:
     version, question, bits, claims = record(
         certificate, "certificate", "question", "bits", "claims", more=("grid", "about")
     )
-    demand(version == "mipsim 1" and isinstance(question, dict), "this program knows no such certificate")
-    ctx.prec, kind = whole(bits, 64, 1024), question.get("kind")
-    ways: Any = question
-    number: Any = {"counts": of_counts, "guesses": of_guesses}.get(str(kind), of_curves)
-    if kind == "composition":
-        _, parts, neighbours = record(question, "kind", "parts", "neighbours")
-        ways = composition(parts, neighbours, certificate.get("grid"))
-    elif number is of_curves:
-        _, inside, out = record(question, "kind", "in", "out")
-        demand(kind == "score", "the kind of the question is not known")
-        ways = [(Finite(worlds(inside, out), ordered=True),) * 2]
+    demand(version == "mipsim 1", "this program knows no such certificate")
+    ctx.prec = whole(bits, 64, 1024)
+    number = numbers(question, certificate.get("grid"))
     results = []
     for claim in several(claims):
         quantity, at, _, _ = record(claim, "quantity", "at", "low", "high", more=("stated",))
-        low, high = number(ways, str(quantity), exact(at))
+        low, high = number(str(quantity), exact(at))
         demand(low.is_finite() and not high.is_nan(), "an end was lost to rounding; take more bits")
         results.append((low.lower(), high.upper()))
     return results

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import ctx
+from scipy.stats import binom, chi2, ncx2, norm
 
 import mipsim as mi
 from mipsim import check
 from mipsim.referee.command import main
+from verify.certificates.statements import certificate_of
+from verify.judge import Setting, judge
+from verify.register import REGISTER
 
 RNG = np.random.default_rng(0)
 MEMBER = np.repeat([0, 1], 200)
@@ -51,7 +55,7 @@ def narrower(claim):
     """Claims of which an end lies 1e-9 within what is proven, or both ends beside the number."""
     for end, sign in (("low", 1.0), ("high", -1.0)):
         if claim[end] is not None and (value := float.fromhex(claim[end])):
-            yield claim | {end: (value * (1.0 + sign * 1e-9)).hex()}
+            yield claim | {end: (value + sign * 1e-9 * abs(value)).hex()}
             yield claim | {"low": (2.0 * value).hex(), "high": (3.0 * value).hex()}
 
 
@@ -270,6 +274,94 @@ def test_commands_write_and_check_certificates(tmp_path, capsys):
     )
     assert main(["check", path]) == 0
     assert capsys.readouterr().out.count("ACCEPTED") == 2
+
+
+STATEMENTS = {  # name -> its verdict: of numbers and of curves, formulas, finite laws, compositions
+    "field-gaussian": "REFUTED",
+    "field-bounded-range": "CONFIRMED",
+    "field-best-of-fixed": "REFUTED",
+    "izzo-thm-8": "REFUTED",
+    "izzo-thm-9": "CONFIRMED",
+    "leemann-thm-4.2": "REFUTED",
+    "kaissis-lemma-4-largest": "CONFIRMED",
+    "kaissis-lemma-8": "REFUTED",
+    "leemann-lemma-5.1-finite": "REFUTED",
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    setting = Setting("quick", 0.999, 0, 1e-9)
+    points = {name: REGISTER[name].points for name in STATEMENTS}
+    leads = {name: [x for x in points[name] if x.setting == "lead"] or points[name] for name in points}
+    return {name: judge(REGISTER[name], setting, at=leads[name][:8]) for name in STATEMENTS}
+
+
+@pytest.mark.parametrize(("name", "verdict"), STATEMENTS.items())
+def test_certificates_of_statements_are_accepted_and_no_moved_claim_or_truth(
+    name, verdict, outcomes, tmp_path
+):
+    assert str(outcomes[name].verdict) == verdict
+    path = tmp_path / "certificate.json"
+    path.write_text(certificate_of(outcomes[name]))
+    assert check.main([str(path)]) == 0
+    certificate = json.loads(path.read_text())
+    assert perturbed(certificate)[1] == 0
+    for place, claim in enumerate(certificate["claims"][:2]):  # a claim or a truth that is moved by 1e-9
+        low, high = map(float.fromhex, (claim["low"], claim["high"]))
+        if 0.0 < high - low < 5e-10 * abs(high):
+            moved = copy.deepcopy(certificate)
+            case = moved["question"]["cases"][0]
+            case[claim["quantity"]] = ["*", case[claim["quantity"]], "1000000001/1000000000"]
+            assert not check.proves(check.computed(moved)[place], claim)
+
+
+CASE = {"n": 3, "claim": ["*", "n", "1/2"], "truth": ["choose", "n", 1]}
+BROKEN = {  # a case that no program may evaluate
+    "an unknown name": {"claim": "m"},
+    "a later name": {"claim": "p", "p": 1},
+    "an unknown operation": {"claim": ["eval", 1]},
+    "too many arguments": {"claim": ["sqrt", 1, 2]},
+    "no arguments": {"claim": ["max"]},
+    "an infinite number": {"claim": ["/", 1, 0]},
+    "no number": {"claim": ["log", -1]},
+    "a share of a count": {"truth": ["choose", "1/2", 1]},
+    "a text": {"claim": "1 + 1"},
+    "a reserved name": {"excess": 1},
+    "no truth": {"truth": None},
+    "a list": {"claim": [[1]]},
+    "an empty list": {"claim": []},
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_broken_cases_are_never_accepted(why, tmp_path, capsys):
+    claim = {"quantity": "claim", "at": 0, "low": "3/2", "high": "3/2"}
+    certificate = {"certificate": "mipsim 1", "bits": 128, "claims": [claim]}
+    path = tmp_path / "certificate.json"
+    for change, status in ({}, 0), (BROKEN[why], 2):
+        question = {"kind": "cases", "cases": [CASE | change]}
+        path.write_text(json.dumps(certificate | {"question": question}))
+        assert check.main([str(path)]) == status
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("chi-square", (9.5, 4), float(chi2.cdf(9.5, 4))),
+        ("chi-square", (1300, 3, 1400), float(ncx2.cdf(1300, 3, 1400))),
+        ("chi-square", (40, 30, 0.01), float(ncx2.cdf(40, 30, 0.01))),
+        ("chi-square^-1", (0.01, 3, 7), float(ncx2.ppf(0.01, 3, 7))),
+        ("binomial", (3, 10, 0.3), float(binom.cdf(3, 10, 0.3))),
+        ("binomial", (10, 10, 0.3), 1.0),
+        ("Phi^-1", (0.3,), float(norm.ppf(0.3))),
+        ("^", (2, 0.5), math.sqrt(2.0)),
+    ],
+)
+def test_operations_have_the_values_of_scipy(name, arguments, value):
+    result = check.OPERATIONS[name](*(check.ball(Fraction(x)) for x in arguments))
+    assert math.isclose(float(result), value, rel_tol=1e-9)
+    assert float(result.rad()) < 1e-12
 
 
 @pytest.mark.parametrize(

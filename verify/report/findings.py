@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import TextWrapper
 from typing import Any
 
@@ -44,24 +44,29 @@ def findings(
     scale: str,  # of the run
     # statements among which corrections are looked up, beside those of `outcomes`
     known: Sequence[Statement] = (),
+    certificates: Mapping[str, str] | None = None,  # name of a statement -> the file of its certificate
 ) -> str:
     """Write the findings.
     >>> print(findings([], 'quick').splitlines()[0])
     # Findings
     """
-    parts, last = [HEAD], None
+    parts, last, files = [HEAD], None, certificates or {}
     for name, text in entries(outcomes, scale, known).items():
         title = next(group_of(item.statement) for item in outcomes if item.statement.name == name)
         if title != last:
             stand = [
-                f"`{item.statement.name}`"
+                f"`{item.statement.name}`" + _certified(files.get(item.statement.name), " ({})")
                 for item in outcomes
                 if group_of(item.statement) == title and _stands(item)
             ]
             parts += [f"\n## {title}\n", *[f"These stand: {', '.join(stand)}.\n"][: len(stand)]]
-        parts.append(text)
+        parts += [text, _certified(files.get(name), "{}.\n")]
         last = title
     return visible("\n".join(parts))
+
+
+def _certified(file: str | None, words: str) -> str:
+    return words.format(f"certificate: [{file}]({file})") if file else ""
 
 
 def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] = ()) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The report's folder: verdicts.json, whole after every statement, and index.html and FINDINGS.md at the end.
+"""The report's folder: verdicts.json and certificates, whole after every statement, and index.html and FINDINGS.md at the end.
 
 JSON has no infinities: they are written as the strings "inf" and "-inf" (so that float(x) reads every number
 back), and NaN, a number that does not exist, as null. A statement that could not be judged has the verdict null.
@@ -21,6 +21,7 @@ from mipsim.referee.reporting.page import page, record
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.reporting.wording import count, duration
 from mipsim.referee.result import PointResult
+from verify.certificates.statements import certificate_of
 from verify.judge import Setting, left_to_full, points_of
 from verify.register import TITLES, group_of, paper_of
 from verify.report.findings import command_of, findings
@@ -60,12 +61,23 @@ class ReportFolder:
         self._began = datetime.now(UTC)
         self.outcomes: list[Outcome] = []
         self._texts: dict[str, str] = {}
+        self._certificates: dict[
+            str, str
+        ] = {}  # name of a statement -> the file of its certificate, in the folder
 
     def add(self, outcome: Outcome) -> None:
         """Add what came of a statement; it is encoded once, however often the file is written."""
-        entry = record_of(outcome, correction_of(outcome.statement, self._known), self._setting.scale)
+        name, entry = (
+            outcome.statement.name,
+            record_of(outcome, correction_of(outcome.statement, self._known), self._setting.scale),
+        )
+        if self._folder is not None and (certificate := certificate_of(outcome)):
+            self._certificates[name] = f"certificates/{name}.json"
+            (self._folder / "certificates").mkdir(exist_ok=True)
+            replace_file(self._folder / self._certificates[name], certificate)
+        entry["certificate"] = self._certificates.get(name)
         text = json.dumps(entry, indent=1, ensure_ascii=False, allow_nan=False)
-        self._texts[outcome.statement.name] = text
+        self._texts[name] = text
         self.outcomes.append(outcome)
         self.outcomes.sort(key=lambda item: self._order.index(item.statement.name))
         if self._folder is not None:
@@ -93,10 +105,13 @@ class ReportFolder:
             commands=lambda outcome, point: command_of(outcome, scale, point),
             groups=group_of,
             links=TITLES,
+            certificates=self._certificates,
         )
         replace_file(self._folder / "verdicts.json", self._text)
         replace_file(self._folder / "index.html", html)
-        replace_file(self._folder / "FINDINGS.md", findings(self.outcomes, scale, self._known))
+        replace_file(
+            self._folder / "FINDINGS.md", findings(self.outcomes, scale, self._known, self._certificates)
+        )
 
     def _facts(self) -> dict[str, str]:
         outcomes, setting = self.outcomes, self._setting
@@ -110,6 +125,7 @@ class ReportFolder:
             f"the register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(len(judged), 'point')}, "
             f"{count(sum(point.games for point in judged))} games per world",
+            "certificates": f"of {plural(len(self._certificates), 'statement')}, for `mipsim check`",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
             "time, summed over statements": duration(sum(each.seconds for each in outcomes)),
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),

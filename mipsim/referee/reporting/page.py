@@ -149,6 +149,8 @@ def page(
     # what a statement belongs to, such as a paper: the table can be narrowed to a single group
     groups: Callable[[Statement], str] | None = None,
     links: Mapping[str, tuple[str, str]] | None = None,  # group -> its full title, and an address or ""
+    certificates: Mapping[str, str]
+    | None = None,  # name of a statement -> the file of its certificate, beside the page
 ) -> str:
     """Return the whole page as a single HTML document that needs nothing beside it."""
     known = [*(item.statement for item in outcomes), *known]
@@ -159,7 +161,11 @@ def page(
         met[name] += 1  # a statement that was judged and hunted has two sections
         anchor = name if met[name] == 1 else f"{name}.{met[name]}"
         row = _row(single, correction_of(single.statement, known), commands or _command)
-        rows.append(row | {"anchor": anchor, "group": groups(single.statement) if groups else ""})
+        more = {
+            "group": groups(single.statement) if groups else "",
+            "certificate": (certificates or {}).get(name, ""),
+        }
+        rows.append(row | {"anchor": anchor} | more)
     return document(
         "report.html",
         scripted=len(outcomes) > 1,

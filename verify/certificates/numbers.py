@@ -1,0 +1,343 @@
+"""Numbers that remember the formula they came from, as `mipsim.check` reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy
+from scipy import special
+
+Tree = Any
+"""As `mipsim.check` has it: a number, a name, an operation with its arguments, or a number of another question."""
+
+
+class NoFormula(TypeError):
+    """A number that has no formula is needed where a certificate would rest on it."""
+
+
+class Traced:
+    """A number and its tree; None where it has none."""
+
+    __slots__ = ("tree", "x")
+    __array_priority__ = 1000.0
+
+    def __init__(self, value: Any, tree: Tree) -> None:
+        self.x, self.tree = value, tree
+
+    def __float__(self) -> float:
+        raise NoFormula("a number was computed by code that keeps no formula")
+
+    def __index__(self) -> int:
+        if isinstance(self.x, int):
+            return self.x
+        raise NoFormula("a number is no count")
+
+    __int__ = __index__
+
+    def __round__(self, *digits: int) -> Any:
+        return round(self.x, *digits)
+
+    def __bool__(self) -> bool:
+        return bool(self.x)
+
+    def __repr__(self) -> str:
+        return repr(self.x)
+
+    __str__ = __repr__
+
+    def __format__(self, how: str) -> str:
+        return format(self.x, how)
+
+    def __hash__(self) -> int:
+        return hash(self.x)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        name = ufunc.__name__
+        if method == "__call__" and name in ELEMENTARY and not named.get("out"):
+            return lifted(ELEMENTARY[name])(*inputs)
+        if method == "__call__" and name in COMPARED:
+            return lifted(COMPARED[name], bool)(*inputs)
+        return NotImplemented
+
+    # what NumPy calls of the entries of an array of objects
+    def conjugate(self) -> Traced:
+        return self
+
+    # what statements read of a `Number`, which has become the number itself
+    value = low = high = property(lambda self: self)
+    error = 0.0
+    route = detail = unit = ""
+
+
+class Count(int):
+    """A whole number: with whole numbers it stays exact, and with others it makes a traced number."""
+
+    tree: Tree = None
+
+    @classmethod
+    def named(cls, value: int, name: str) -> Count:
+        """A parameter."""
+        result = cls(value)
+        result.tree = name
+        return result
+
+    def __truediv__(self, other: Any) -> Any:
+        return lifted(div)(Traced(int(self), self.tree), other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return lifted(div)(other, Traced(int(self), self.tree))
+
+    def __hash__(self) -> int:
+        return int.__hash__(self)
+
+
+def _mixed(name: str, function: str) -> Callable[..., Any]:
+    plain = getattr(int, f"__{name}__")
+
+    def apply(self: Count, other: Any, *rest: Any) -> Any:
+        exact = isinstance(other, int) and not (
+            name in ("pow", "rpow") and (other if name == "pow" else self) < 0
+        )
+        if exact:
+            return plain(self, other, *rest)
+        pair = (Traced(int(self), self.tree), other)
+        return lifted(ELEMENTARY[function])(*(pair[::-1] if name[0] == "r" else pair))
+
+    return apply
+
+
+for _name, _function in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("pow", "power")):
+    for _side in ("", "r"):
+        setattr(Count, f"__{_side}{_name}__", _mixed(_side + _name, _function))
+
+
+def tree_of(x: Any) -> Tree:
+    """The tree of a number."""
+    x = x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x
+    if isinstance(x, (Traced, Count)):
+        return x.tree
+    if isinstance(x, (bool, np.bool_)):
+        return int(x)
+    if isinstance(x, (int, np.integer)):
+        return int(x)
+    if isinstance(x, Fraction):
+        return f"{x.numerator}/{x.denominator}"
+    if not math.isfinite(x):
+        return None
+    top, bottom = float(x).as_integer_ratio()
+    return (f"{top}/{bottom}" if bottom > 1 else top) if max(abs(top), bottom) < 10**7 else float(x).hex()
+
+
+PARAMETERS: dict[str, Fraction] = {}
+"""Name of each parameter of the point -> its value."""
+
+
+def exact_of(x: Any) -> Fraction:
+    """A number that is rational, in full."""
+    tree = tree_of(x)
+    if isinstance(tree, list) and tree[0] in ("+", "-", "*", "/", "min", "max"):
+        first, *rest = map(exact_of, (Traced(0, each) for each in tree[1:]))
+        if tree[0] in ("min", "max"):
+            return (min if tree[0] == "min" else max)(first, *rest)
+        if not rest:
+            return -first
+        for each in rest:
+            first = {"+": first.__add__, "-": first.__sub__, "*": first.__mul__, "/": first.__truediv__}[
+                tree[0]
+            ](each)
+        return first
+    if isinstance(tree, str) and tree in PARAMETERS:
+        return PARAMETERS[tree]
+    if tree is None or isinstance(tree, (list, dict)):
+        raise NoFormula("a number is not rational")
+    return Fraction(float.fromhex(tree)) if isinstance(tree, str) and "x" in tree else Fraction(tree)
+
+
+def value_of(x: Any) -> Any:
+    """The number itself."""
+    x = x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x
+    return x.x if isinstance(x, Traced) else int(x) if isinstance(x, Count) else x
+
+
+def traces(x: Any) -> bool:
+    """Whether any number in it is traced."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object
+    if isinstance(x, (list, tuple)):
+        return any(map(traces, x))
+    return isinstance(x, (Traced, Count))
+
+
+MOST = 6000
+"""Operations of a formula, at most."""
+DONE = [0]
+"""Operations since the tracing began."""
+
+
+def operation(name: str, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation of the checker's language, of numbers."""
+
+    def apply(*x: Any) -> Any:
+        if not any(isinstance(each, (Traced, Count)) for each in x):
+            return compute(*x)
+        DONE[0] += 1
+        if DONE[0] > MOST:
+            raise NoFormula("the formula is too long")
+        trees = [tree_of(each) for each in x]
+        with np.errstate(all="ignore"):
+            value = compute(*map(value_of, x))
+        value = value if isinstance(value, (int, Fraction)) else float(value)
+        return Traced(value, None if any(tree is None for tree in trees) else [name, *trees])
+
+    return apply
+
+
+def lifted(function: Callable[..., Any], kind: type = object) -> Callable[..., Any]:
+    """A function of numbers, of arrays of them."""
+
+    def apply(*x: Any) -> Any:
+        x = tuple(np.array(each, object) if isinstance(each, (list, tuple)) else each for each in x)
+        if not any(isinstance(each, np.ndarray) for each in x):
+            return function(*x)
+        result = np.frompyfunc(function, len(x), 1)(*(shell(each) for each in x))
+        return result.astype(kind) if isinstance(result, np.ndarray) else result
+
+    return apply
+
+
+def shell(x: Any) -> Any:
+    """A number that NumPy looks into no further."""
+    if isinstance(x, Traced):
+        shell = np.empty((), object)
+        shell[()] = x
+        return shell
+    return x
+
+
+add, sub, mul, div = (
+    operation(name, compute)
+    for name, compute in (
+        ("+", lambda x, y: x + y),
+        ("-", lambda x, y: x - y),
+        ("*", lambda x, y: x * y),
+        ("/", lambda x, y: x / y),
+    )
+)
+power = operation("^", lambda x, y: x**y)
+neg = operation("-", lambda x: -x)
+exp, log = operation("exp", np.exp), operation("log", np.log)
+phi, probit = operation("Phi", special.ndtr), operation("Phi^-1", special.ndtri)
+hull = operation("hull", lambda x, y: 0.5 * (x + y))
+largest, least = operation("max", max), operation("min", min)
+chi_cdf = operation(
+    "chi-square",
+    lambda x, d, off=0.0: float(special.chndtr(x, d, off) if off else special.gammainc(d / 2, x / 2)),
+)
+chi_ppf = operation(
+    "chi-square^-1",
+    lambda p, d, off=0.0: float(special.chndtrix(p, d, off) if off else 2 * special.gammaincinv(d / 2, p)),
+)
+choose = operation("choose", math.comb)
+binomial = operation("binomial", lambda k, n, p: float(scipy.stats.binom.cdf(k, n, p)))
+tanh = operation("tanh", np.tanh)
+log1p, expm1 = operation("log1p", np.log1p), operation("expm1", np.expm1)
+
+ELEMENTARY: dict[str, Callable[..., Any]] = {
+    "add": add,
+    "subtract": sub,
+    "multiply": mul,
+    "divide": div,
+    "true_divide": div,
+    "power": power,
+    "float_power": power,
+    "negative": neg,
+    "positive": lambda x: x,
+    "square": lambda x: mul(x, x),
+    "sqrt": operation("sqrt", np.sqrt),
+    "exp": exp,
+    "expm1": expm1,
+    "log": log,
+    "log1p": log1p,
+    "log2": lambda x: div(log(x), log(Traced(2, 2))),
+    "log10": lambda x: div(log(x), log(Traced(10, 10))),
+    "tanh": tanh,
+    "arctanh": lambda x: mul(0.5, sub(log1p(x), log1p(neg(x)))),
+    "sinh": lambda x: div(sub(exp(x), exp(neg(x))), 2),
+    "cosh": lambda x: div(add(exp(x), exp(neg(x))), 2),
+    "absolute": lambda x: x if value_of(x) >= 0 else neg(x),
+    "maximum": largest,
+    "minimum": least,
+    "fmax": largest,
+    "fmin": least,
+    "hypot": lambda x, y: ELEMENTARY["sqrt"](add(mul(x, x), mul(y, y))),
+    "logaddexp": lambda x, y: add(largest(x, y), log1p(exp(sub(least(x, y), largest(x, y))))),
+    "expit": lambda x: div(1, add(1, exp(neg(x)))),
+    "logit": lambda x: sub(log(x), log1p(neg(x))),
+    "ndtr": phi,
+    "ndtri": probit,
+    "log_ndtr": lambda x: log(phi(x)),
+    "gammaln": operation("lgamma", special.gammaln),
+    "gamma": lambda x: exp(ELEMENTARY["gammaln"](x)),
+    "gammainc": lambda a, x: chi_cdf(mul(2, x), mul(2, a)),
+    "gammaincc": lambda a, x: sub(1, chi_cdf(mul(2, x), mul(2, a))),
+    "gammainccinv": lambda a, p: div(chi_ppf(sub(1, p), mul(2, a)), 2),
+    "chndtr": lambda x, d, off: chi_cdf(x, d, off),
+    "sign": lambda x: int(np.sign(value_of(x))),
+    "floor": lambda x: math.floor(value_of(x)),
+    "isfinite": lambda x: bool(np.isfinite(value_of(x))),
+    "isnan": lambda x: bool(np.isnan(value_of(x))),
+    "isinf": lambda x: bool(np.isinf(value_of(x))),
+}
+"""Name of a ufunc -> the same of traced numbers."""
+COMPARED: dict[str, Callable[..., bool]] = {
+    name: (lambda compute: lambda x, y: bool(compute(value_of(x), value_of(y))))(getattr(np, name))
+    for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+}
+
+
+def _dunder(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    def apply(self: Traced, *other: Any) -> Any:
+        return lifted(function)(*((*other, self) if swapped else (self, *other)))
+
+    return apply
+
+
+for _name, _function in {"add": add, "sub": sub, "mul": mul, "truediv": div, "pow": power}.items():
+    setattr(Traced, f"__{_name}__", _dunder(_function))
+    setattr(Traced, f"__r{_name}__", _dunder(_function, swapped=True))
+for _name, _other in (
+    ("lt", "less"),
+    ("le", "less_equal"),
+    ("gt", "greater"),
+    ("ge", "greater_equal"),
+    ("eq", "equal"),
+    ("ne", "not_equal"),
+):
+    setattr(Traced, f"__{_name}__", _dunder(COMPARED[_other]))
+for _name, _other in (("neg", "negative"), ("abs", "absolute"), ("pos", "positive")):
+    setattr(Traced, f"__{_name}__", _dunder(ELEMENTARY[_other]))
+for _name in (
+    "sqrt",
+    "exp",
+    "log",
+    "expm1",
+    "log1p",
+    "tanh",
+    "square",
+    "log2",
+    "log10",
+    "sinh",
+    "cosh",
+    "arctanh",
+):
+    setattr(Traced, _name, _dunder(ELEMENTARY[_name])) if _name not in Traced.__slots__ else None
+
+
+def known(x: Any) -> Any:
+    """A number with a tree."""
+    x = x.item() if isinstance(x, np.ndarray) and x.ndim == 0 else x
+    return x if isinstance(x, Traced) else Traced(value_of(x), tree_of(x))
