@@ -78,9 +78,6 @@ class Curve:
     def inverse(self) -> Curve:
         return Inverse(self)
 
-    def symmetrized(self) -> Curve:
-        return Symmetric(self)
-
 
 class Inverse(Curve):
     """The worlds exchanged: only points are known."""
@@ -95,23 +92,6 @@ class Inverse(Curve):
             low, high = (middle, high) if 1.0 - value_of(self.inner.point(middle)[1]) > fpr else (low, middle)
         alpha, tpr = self.inner.point(high)
         return sub(1, tpr), sub(1, alpha)
-
-
-class Symmetric(Curve):
-    """The largest symmetric curve below a curve j that meets its inverse on the diagonal: j itself, left of where its slope is -1."""
-
-    def __init__(self, inner: Curve) -> None:
-        self.inner = inner
-
-    def tpr_at(self, fpr: Any) -> Any:
-        def at(x: Any) -> Any:
-            near, step = (value_of(x), 1e-4 * (1.0 - value_of(x)))
-            rise = [value_of(self.inner.tpr_at(Traced(near + far, None))) for far in (0.0, step)]
-            if rise[1] - rise[0] < step:
-                raise NoFormula("a symmetric curve right of its chord")
-            return self.inner.tpr_at(x)
-
-        return lifted(at)(fpr)
 
 
 class Gaussian(Curve):

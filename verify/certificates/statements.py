@@ -29,6 +29,8 @@ POINTS, TRIED = 3, 12
 """Judged points of a statement that a certificate has, and that are tried for it, at most."""
 RATES = (1e-3, 0.1, 0.7)
 """FPRs at which curves are compared that agree; of curves that differ, the rate where they differ most."""
+FAR = 1.5e308
+"""An infinite end, as a number."""
 MOST = 400_000
 """Letters of a certificate, at most."""
 
@@ -67,7 +69,7 @@ def certificate_of(outcome: Outcome) -> str:
                 continue
             if rate is None and not isinstance(statement.kind, Limit):
                 ask[2]["stated"] = _stated(point, ends)  # a contradiction is a REJECTED file
-                contradicted = not check.proves(ends[2], ask[2] | {"low": str(-(10**300))})
+                contradicted = not check.proves(ends[2], ask[2] | {"low": str(-(10**308))})
             else:
                 contradicted = False
             if not contradicted and not _holds(statement, point, ends):
@@ -114,7 +116,7 @@ def certificate_of(outcome: Outcome) -> str:
 def _stated(point: PointResult, ends: list[Any]) -> list[str | None]:
     """The ends of the excess by which the judge has decided, widened by rounding; an infinite end is far away."""
     off = ROUNDING * max(1.0, *(abs(float(end)) for pair in ends for end in pair))
-    low, high = (min(max(end, -1e300), 1e300) for end in point.interval)
+    low, high = (min(max(end, -FAR), FAR) for end in point.interval)
     return [(low - off).hex(), (high + off).hex()]
 
 

@@ -172,8 +172,11 @@ _number.between = _between  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def _fraction(x: Any = 0, y: Any = 1) -> Any:
-    """A fraction, or a traced quotient."""
-    return div(known(x), known(y)) if any(map(traces, (x, y))) else Fraction(x, y) if y != 1 else Fraction(x)
+    """A fraction, traced: comparisons of it are exact."""
+    top, bottom = (Traced(Fraction(value_of(each)), tree_of(each)) for each in (x, y))
+    if not any(map(traces, (x, y))):
+        return Fraction(x) if y == 1 else Fraction(x, y)
+    return top if y == 1 else div(top, bottom)
 
 
 def _binomial_at(k: Any, n: Any, p: Any) -> Any:
