@@ -15,6 +15,7 @@ from verify.certificates.numbers import (
     NoFormula,
     Traced,
     add,
+    binary,
     chi_cdf,
     chi_ppf,
     div,
@@ -45,7 +46,7 @@ class Curve:
 
     def point(self, fpr: float) -> tuple[Any, Any]:
         """(FPR, TPR) near an FPR."""
-        at = Traced(fpr, tree_of(fpr))
+        at = binary(fpr)
         return at, self.tpr_at(at)
 
     def beta(self, fpr: Any) -> Any:
@@ -207,7 +208,8 @@ class ChiSquare(Curve):
         cut = value_of(
             chi_ppf(*map(value_of, (fpr if self.rejects == "small" else 1.0 - fpr, self.d, self.out)))
         )
-        return self._rate(cut, self.out), self._rate(mul(known(cut), self.scale), self.inside)
+        cut = binary(cut)
+        return self._rate(cut, self.out), self._rate(mul(cut, self.scale), self.inside)
 
 
 class Parts(Curve):
@@ -322,7 +324,7 @@ class Sums(Curve):
         for _ in range(60):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if plain._tail(n, 0, middle) > fpr else (low, middle)
-        cut = Traced(low, low.hex())
+        cut = binary(low)
         return self._tail(n, 0, cut), self._tail(n - 1, self.target, cut)
 
 

@@ -52,8 +52,7 @@ class Traced:
     def __format__(self, how: str) -> str:
         return format(self.x, how)
 
-    def __hash__(self) -> int:
-        return hash(self.x)
+    __hash__ = object.__hash__  # so that no cache takes it for a float
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         name = ufunc.__name__
@@ -129,7 +128,19 @@ def tree_of(x: Any) -> Tree:
     if not math.isfinite(x):
         return None
     top, bottom = float(x).as_integer_ratio()
-    return (f"{top}/{bottom}" if bottom > 1 else top) if max(abs(top), bottom) < 10**7 else float(x).hex()
+    if max(abs(top), bottom) < 10**7:
+        return f"{top}/{bottom}" if bottom > 1 else top
+    # a number of many digits was computed by code that keeps no formula
+    return float(x).hex() if len(repr(float(x)).strip("-")) <= WRITTEN else None
+
+
+WRITTEN = 10
+"""Letters of a number that the text of a function may have, at most."""
+
+
+def binary(x: float) -> Traced:
+    """A number that the certificate chooses, such as a threshold or an FPR, in full."""
+    return Traced(float(x), float(x).hex())
 
 
 PARAMETERS: dict[str, Fraction] = {}

@@ -162,7 +162,7 @@ def _cases(statement: Statement, point: PointResult) -> Iterator[tuple[dict[str,
     except Exception:  # the functions are called with numbers that they were not written for
         return
     parameters = {
-        name: tree_of(value)
+        name: value if isinstance(value, int) else float(value).hex()
         for name, value in at.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
