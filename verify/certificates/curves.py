@@ -357,16 +357,16 @@ def curve_of(curve: Any) -> Any:
     if isinstance(curve, Curve):
         return curve
     if name in ("GaussianTradeOff", "LaplaceTradeOff", "FoldedLaplaceTradeOff"):
-        return CURVES[name](known(curve.mu))
+        return CURVES[name](binary(curve.mu))
     if name == "ApproxDPTradeOff":
-        return Promise(known(curve.at_epsilon), known(curve.at_delta))
+        return Promise(binary(curve.at_epsilon), binary(curve.at_delta))
     if name == "MixtureTradeOff":
-        return Mixture(curve_of(curve.inner), known(curve.sampling_rate))
+        return Mixture(curve_of(curve.inner), binary(curve.sampling_rate))
     if name == "NoncentralChiSquareTradeOff":
         fields = ("d", "out_noncentrality", "in_noncentrality", "out_scale", "in_scale")
-        return ChiSquare(*[known(getattr(curve, field)) for field in fields], rejects=curve.rejects)
+        return ChiSquare(*[binary(getattr(curve, field)) for field in fields], rejects=curve.rejects)
     if name == "NoisySumTradeOff":
-        return Sums(curve.n, *(known(getattr(curve, field)) for field in ("shift", "own", "target")))
+        return Sums(curve.n, *(binary(getattr(curve, field)) for field in ("shift", "own", "target")))
     if name == "NormalCurve" and curve.error_out == 0.0 == curve.error_in:
-        return Normal(known(curve.mu), known(curve.scale))
+        return Normal(binary(curve.mu), binary(curve.scale))
     raise NoFormula(name)

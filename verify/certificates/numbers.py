@@ -131,8 +131,12 @@ def tree_of(x: Any) -> Tree:
     if max(abs(top), bottom) < 10**7:
         return f"{top}/{bottom}" if bottom > 1 else top
     # a number of many digits was computed by code that keeps no formula
-    return float(x).hex() if len(repr(float(x)).strip("-")) <= WRITTEN else None
+    written = len(repr(float(x)).strip("-")) <= WRITTEN or abs(float(x)) in CONSTANTS
+    return float(x).hex() if written else None
 
+
+CONSTANTS = {math.pi, math.e}
+"""Numbers that the modules of the register name."""
 
 WRITTEN = 10
 """Letters of a number that the text of a function may have, at most."""

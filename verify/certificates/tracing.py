@@ -26,6 +26,7 @@ from mipsim import tradeoff
 from mipsim.special import noncentral_chi_square
 from verify.certificates.curves import CURVES, Rates, Sums, compose, dpsgd
 from verify.certificates.numbers import (
+    CONSTANTS,
     DONE,
     ELEMENTARY,
     Count,
@@ -199,12 +200,23 @@ def _guarded(plain: Callable[..., Any], traced: Callable[..., Any]) -> Callable[
     return _Guarded(plain, traced)
 
 
+ALWAYS = ("sqrt", "exp", "log", "expm1", "log1p", "log2", "log10", "tanh", "ndtri", "ndtr")
+"""Functions whose value at a number of the text, such as log(1.25), is a formula too."""
+
+
 class _Guarded:
     def __init__(self, plain: Callable[..., Any], traced: Callable[..., Any]) -> None:
         self.plain, self.traced = plain, traced
 
     def __call__(self, *x: Any, **named: Any) -> Any:
-        return lifted(self.traced)(*x) if any(map(traces, x)) else self.plain(*x, **named)
+        scalar = (
+            len(x) == 1 and isinstance(x[0], (int, float)) and getattr(self.plain, "__name__", "") in ALWAYS
+        )
+        return (
+            lifted(self.traced)(*map(known, x) if scalar else x)
+            if scalar or any(map(traces, x))
+            else self.plain(*x, **named)
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.plain, name)
@@ -305,7 +317,7 @@ def _functions() -> dict[int, Any]:
     # numbers of the text, such as log(1.25), are formulas too
     math_own = {
         name: _guarded(lambda *x, f=f: f(known(x[0]), *x[1:]), f)
-        if name in ("sqrt", "exp", "log", "expm1", "log1p")
+        if name in ALWAYS
         else _guarded(getattr(math, name), f)
         for name, f in arithmetic.items()
     }
@@ -390,6 +402,7 @@ def tracing() -> Iterator[None]:
         ):
             continue
         space = vars(module)
+        CONSTANTS.update(abs(item) for item in space.values() if type(item) is float)
         for key, item in list(space.items()):
             other = known.get(id(item), missing)
             if other is missing and hasattr(item, "cache_info"):
