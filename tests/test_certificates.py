@@ -285,7 +285,6 @@ STATEMENTS = {  # name -> its verdict: of numbers and of curves, formulas, finit
     "leemann-thm-4.2": "REFUTED",
     "kaissis-lemma-4-largest": "CONFIRMED",
     "kaissis-lemma-8": "REFUTED",
-    "leemann-lemma-5.1-finite": "REFUTED",
 }
 
 

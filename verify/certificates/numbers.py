@@ -90,6 +90,13 @@ class Count(int):
     def __rtruediv__(self, other: Any) -> Any:
         return lifted(div)(other, Traced(int(self), self.tree))
 
+    def __neg__(self) -> Count:
+        return Count.named(-int(self), -int(self))
+
+    def __floordiv__(self, other: Any) -> Any:
+        result = int(self) // other
+        return Count.named(result, result) if isinstance(result, int) else result
+
     def __hash__(self) -> int:
         return int.__hash__(self)
 
@@ -102,7 +109,8 @@ def _mixed(name: str, function: str) -> Callable[..., Any]:
             name in ("pow", "rpow") and (other if name == "pow" else self) < 0
         )
         if exact:
-            return plain(self, other, *rest)
+            result = plain(self, other, *rest)
+            return result if rest or result is NotImplemented else Count.named(result, result)
         pair = (Traced(int(self), self.tree), other)
         return lifted(ELEMENTARY[function])(*(pair[::-1] if name[0] == "r" else pair))
 
@@ -131,7 +139,10 @@ def tree_of(x: Any) -> Tree:
     if max(abs(top), bottom) < 10**7:
         return f"{top}/{bottom}" if bottom > 1 else top
     # a number of many digits was computed by code that keeps no formula
-    written = len(repr(float(x)).strip("-")) <= WRITTEN or abs(float(x)) in CONSTANTS
+    if bottom == 1 and abs(top) < 2**53:
+        return top
+    quotient = float(Fraction(x).limit_denominator(1000)) == x  # such as 1/6
+    written = len(repr(float(x)).strip("-")) <= WRITTEN or abs(float(x)) in CONSTANTS or quotient
     return float(x).hex() if written else None
 
 
