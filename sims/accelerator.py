@@ -30,7 +30,7 @@ from mipsim.attacks.function import as_attack
 from mipsim.engine.counting import Counter, on_device, play_range
 from mipsim.engine.devices import Device
 from mipsim.engine.memory import BlockTooLargeError
-from mipsim.engine.random.counter import Draws, normal_pair, run_draws
+from mipsim.engine.random.counter import GameDraws, normal_pair, run_draws
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.base import AbstractSampler
@@ -234,7 +234,7 @@ def _same_bits(log: Log, device: Device, small: bool) -> None:
             log("bits", name=name, **facts)
 
 
-def _draws(block: int) -> Draws:
+def _draws(block: int) -> GameDraws:
     return run_draws(7, 0)._replace(games=jnp.arange(block, dtype=jnp.uint64))
 
 

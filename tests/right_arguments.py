@@ -321,7 +321,7 @@ MADE = (
     *(mi.Account, mi.AccountComparison, mi.Audit, mi.BoundedTradeOff, mi.Comparison),
     *(mi.ComposedTradeOff, mi.ConvexHullTradeOff, mi.CurveBounds, mi.EmpiricalTradeOff, mi.TrainedClassifier),
     *(tradeoff.Vertices, mi.exact.ExactTradeOff, bands.CurveBand, bands.OrderingComparison),
-    *(data.DataError, data.DataSet, nn.Network, nn.Steps, theory.izzo_example.Moments),
+    *(data.DataError, data.DataSet, nn.Network, nn.Steps, theory.izzo_example.HalfMoments),
     *(rf.LimitVerdict, rf.Outcome, rf.Point, rf.Verdict),
 )
 """What functions of the library make and a user does not."""

@@ -22,7 +22,7 @@ from mipsim.attacks.base import AbstractAttack
 from mipsim.engine.devices import Device, local_devices
 from mipsim.engine.edge_grid import EdgeGrid
 from mipsim.engine.memory import BlockTooLargeError
-from mipsim.engine.random.counter import Draws, run_draws
+from mipsim.engine.random.counter import GameDraws, run_draws
 from mipsim.engine.samplers.base import AbstractSampler
 
 GAMES, PILOT = 0, 1
@@ -54,7 +54,7 @@ def _count_games(
     sampler: AbstractSampler,
     blocks: int,
     edges: EdgeGrid,
-    run: Draws,
+    run: GameDraws,
     start: Int[Array, ""],
     stop: Int[Array, ""],
 ) -> tuple[Int[Array, "2 columns cells"], Float[Array, "2 columns G"]]:

@@ -20,7 +20,7 @@ _ALIKE = 16.0  # terms whose errors differ by less are summed before others are 
 
 
 @dataclass(frozen=True)
-class Table:
+class TermTable:
     """Possible values of a single term of a score with their probabilities in both worlds; -inf allowed."""
 
     values: np.ndarray  # shape (K,)
@@ -112,17 +112,17 @@ class AtomsLaw(AbstractScoreLaw):
         return np.maximum.accumulate(np.maximum(self.score - self.near, after))
 
 
-def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
+def convolve(tables: Sequence[TermTable], offset: float = 0.0) -> AtomsLaw | None:
     """The law of an offset and a sum of independent terms, or None if it has more than `MOST_ATOMS` atoms.
 
     Scores with a term in common are ordered by their other terms. So the terms that are known to the fewest digits come last:
     what is ordered before stays so.
     """
     item = np.ones(1)
-    total: Table | None = Table(np.zeros(1), item, item, np.zeros(1))
-    moved = [Table(np.array([offset]), item, item, 2.0 * EPS * np.abs([offset]))] if offset else []
+    total: TermTable | None = TermTable(np.zeros(1), item, item, np.zeros(1))
+    moved = [TermTable(np.array([offset]), item, item, 2.0 * EPS * np.abs([offset]))] if offset else []
     for like in [*_by_size(tables), moved]:
-        each: Table | None = None
+        each: TermTable | None = None
         for table in like:
             each = table if each is None else _sum(each, table, 16 * MOST_ATOMS)
         total = total if not like else _sum(total, each, 16 * MOST_ATOMS)
@@ -135,9 +135,9 @@ def convolve(tables: Sequence[Table], offset: float = 0.0) -> AtomsLaw | None:
     return AtomsLaw(score, total.out, total.inside, near, *rest)
 
 
-def _by_size(tables: Sequence[Table]) -> list[list[Table]]:
+def _by_size(tables: Sequence[TermTable]) -> list[list[TermTable]]:
     """Groups of tables whose values are known to about as many digits after the point, the finest first."""
-    result: list[list[Table]] = []
+    result: list[list[TermTable]] = []
     for table in sorted(tables, key=lambda each: float(each.near.max())):
         if not result or float(table.near.max()) > _ALIKE * float(result[-1][0].near.max()):
             result.append([])
@@ -157,7 +157,7 @@ def _rising(values: np.ndarray) -> np.ndarray:
     return np.where(rank < 0, np.iinfo(np.int64).min - rank, rank).view(np.float64)
 
 
-def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) -> Table | None:
+def _sum(first: TermTable | None, second: TermTable | None, most: int = 4 * MOST_ATOMS) -> TermTable | None:
     """The law of a sum of two independent terms; None if it has too many atoms."""
     if first is None or second is None or first.values.size * second.values.size > most:
         return None
@@ -179,7 +179,7 @@ def _sum(first: Table | None, second: Table | None, most: int = 4 * MOST_ATOMS) 
     )
 
 
-def _least(table: Table) -> float:
+def _least(table: TermTable) -> float:
     """The least positive probability."""
     return float(min(p[p > 0.0].min(initial=1.0) for p in (table.out, table.inside)))
 
@@ -194,7 +194,7 @@ def without_ties(
     floor: float = 0.0,  # what may be lost besides to underflow
     unordered: np.ndarray | None = None,  # which values stand for several unequal ones already, shape (K,)
     terms: np.ndarray | None = None,  # which value of either term each sum has, shape (2, K)
-) -> Table:
+) -> TermTable:
     """Sort the values and add up what differs by rounding only; impossible values are left out.
 
     Values tie where their own errors can make them equal: a value that is large, or improbable, says nothing of others. Of tied
@@ -229,7 +229,7 @@ def without_ties(
         reach = np.zeros(count)
         np.maximum.at(reach, group[at], near[at] + np.abs(values[at] - values[sharp][group[at]]))
         known = np.maximum(known, reach)
-    return Table(
+    return TermTable(
         values[sharp],
         np.bincount(group, out[order], count),
         np.bincount(group, inside[order], count),
@@ -276,7 +276,7 @@ Masses = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Values, their probabilities and bounds on their errors."""
 
 
-def beside(out: Masses, inside: Masses, lost: float, relative: float, floor: float) -> Table:
+def beside(out: Masses, inside: Masses, lost: float, relative: float, floor: float) -> TermTable:
     """A single table of the values of both worlds; a value that a world does not take has probability 0 there."""
     nothing = [np.zeros(world[0].size) for world in (inside, out)]
     values, near = (np.concatenate([out[part], inside[part]]) for part in (0, 2))
@@ -292,7 +292,7 @@ def rounding(sizes: np.ndarray | float) -> np.ndarray:
     return np.where(np.isfinite(sizes), _ROUNDED * np.abs(sizes), 0.0)
 
 
-def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> Table | None:
+def power_of(values: np.ndarray, probabilities: np.ndarray, copies: int) -> TermTable | None:
     """The law of a sum of `copies` >= 1 independent values, in both worlds alike; None if it has too many atoms."""
     given = 2.0 * EPS  # probabilities that have been normalised
     item = without_ties(values, probabilities, probabilities, rounding(values), given, given)

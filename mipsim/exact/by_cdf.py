@@ -64,7 +64,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Rows:
+class IncludedRows:
     """Offset + independent rows, each included by its own coin, + noise, in the worlds out and in."""
 
     terms: tuple[Term, ...]  # of a single row, centred
@@ -177,7 +177,7 @@ def cdf_law(problem: FixedProblem) -> AbstractScoreLaw | None:
     terms = _terms(*laws, row_weights, cells)
     if terms is None:
         return None
-    total = Rows(
+    total = IncludedRows(
         terms,
         mean.rows,
         mean.rate,

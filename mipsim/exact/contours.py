@@ -9,7 +9,7 @@ import numpy as np
 
 from mipsim._budget import check_budget
 from mipsim.exact.rounding import EPS, ComplexArray
-from mipsim.exact.transform import AbstractTransform, Lattice, Tail
+from mipsim.exact.transform import AbstractCumulants, Lattice, Tail
 
 _STEPS = (2.5, 0.6, 0.15, 0.04)
 """Standard deviations of the tilted law from point to point, the first that leads anywhere; a line stands at every other point."""
@@ -139,7 +139,7 @@ class Contour:
         return np.exp(np.minimum(self.log_mgf[world] - self.c * u, 700.0))
 
     def errors(
-        self, transform: AbstractTransform, saddlepoints: Saddlepoints, u: np.ndarray, world: int, tail: Tail
+        self, transform: AbstractCumulants, saddlepoints: Saddlepoints, u: np.ndarray, world: int, tail: Tail
     ) -> np.ndarray:
         """A bound on the error of the tail beyond each centred threshold; it falls with the distance from the mean.
 
@@ -178,7 +178,7 @@ class Contour:
             result.append(_Sums(*(float(part.sum()) for part in sums)))
         return result[0], result[1]
 
-    def _rounding(self, transform: AbstractTransform, y: np.ndarray, world: int) -> np.ndarray:
+    def _rounding(self, transform: AbstractCumulants, y: np.ndarray, world: int) -> np.ndarray:
         sums = self._sums[world]
         # A threshold moved by `moved` moves each term by |s| moved; the phase t (y - centre) is right to 4 EPS of itself.
         centred = 0.0 if self.lattice else abs(float(transform.mean[world]))
@@ -212,7 +212,7 @@ Point = tuple[float, np.ndarray, np.ndarray, float]
 
 
 def find_saddlepoints(
-    transform: AbstractTransform, least_log: float = LEAST_LOG, known: Saddlepoints | None = None
+    transform: AbstractCumulants, least_log: float = LEAST_LOG, known: Saddlepoints | None = None
 ) -> Saddlepoints:
     """Walk from s = 0 in both directions until log probabilities are below `least_log` or the law or its strip ends.
 
@@ -244,7 +244,7 @@ def find_saddlepoints(
 
 
 def _walk(
-    transform: AbstractTransform,
+    transform: AbstractCumulants,
     before: list[Point],
     sign: float,
     edge: float,
@@ -278,7 +278,7 @@ def _walk(
 
 
 def build_contour(
-    transform: AbstractTransform, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
+    transform: AbstractCumulants, saddlepoints: Saddlepoints, index: int, span: tuple[float, float]
 ) -> Contour:
     """The line through a single point: a spacing for the aliases, and nodes until the modulus is negligible."""
     c, sd = float(saddlepoints.points[index]), float(saddlepoints.sd[index])
@@ -314,7 +314,7 @@ def build_contour(
 
 
 def _point(
-    transform: AbstractTransform, c: float, sd: float, near: float
+    transform: AbstractCumulants, c: float, sd: float, near: float
 ) -> tuple[float, np.ndarray, np.ndarray, float]:
     """(c, K, K', sqrt K'') by differences along the imaginary axis, which cost no digits that matter here.
 
@@ -327,7 +327,7 @@ def _point(
     return c, value[:, 0].real, location, float(np.sqrt(max(curvature, 0.0)))
 
 
-def _first_sd(transform: AbstractTransform) -> float:
+def _first_sd(transform: AbstractCumulants) -> float:
     """The standard deviation at s = 0, computed by doubling a frequency until the modulus has clearly fallen."""
     t = 1.0
     for _ in range(400):

@@ -9,7 +9,7 @@ import numpy as np
 from mipsim.distributions.bernoulli import Bernoulli
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.empirical import Empirical
-from mipsim.exact.atoms import MOST_ATOMS, Table, beside, power_of, rounding
+from mipsim.exact.atoms import MOST_ATOMS, TermTable, beside, power_of, rounding
 from mipsim.exact.binomial import (
     binomial_error,
     binomial_probabilities,
@@ -150,7 +150,7 @@ class BernoulliRow(AbstractRow):
         variance = np.minimum(*(q * (1.0 - q) for q in (self._tilted(low), self._tilted(high))))
         return Phases(np.abs(self.weights), (2.0 / np.pi**2) * variance)
 
-    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[TermTable] | None:
         step, d = self.step, self.p.size
         low, high = window(rows, self.p)
         size = int((high - low).max()) + 1
@@ -290,7 +290,7 @@ class AtomsRow(AbstractRow):
             (2.0 / np.pi**2) * np.minimum(*retained).ravel(),
         )
 
-    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[TermTable] | None:
         """Convolutions of a coordinate's atoms; those of equal coordinates together, which have fewer atoms."""
         if target_terms.size != self.values.shape[0]:  # the records' dependent coordinates make a single term
             target_terms = np.array([target_terms.sum()])

@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from mipsim.exact.chi_square import ChiSquareLaw
 from mipsim.exact.inversion import InvertedLaw
 from mipsim.exact.rounding import EPS, ComplexArray, log_1_plus, log_of_1_plus
-from mipsim.exact.transform import AbstractTransform, Tail
+from mipsim.exact.transform import AbstractCumulants, Tail
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds
 
@@ -129,7 +129,7 @@ class NormalLaw(AbstractScoreLaw):
 
 
 @dataclass(frozen=True)
-class QuadraticTransform(AbstractTransform):
+class QuadraticTransform(AbstractCumulants):
     """constant_w + sum_j (slope_wj Z_j + curve_wj Z_j^2), Z_j standard normal.
 
     K(s) = sum_j s^2 slope^2 / (2 (1 - 2 s curve)) - log(1 - 2 s curve) / 2, less the mean.

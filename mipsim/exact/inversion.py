@@ -10,7 +10,7 @@ from mipsim._budget import check_budget
 from mipsim._roots import crossing, least_whole
 from mipsim.exact.contours import CLIP, LEAST_LOG, Contour, Saddlepoints, build_contour, find_saddlepoints
 from mipsim.exact.rounding import EPS, ComplexArray
-from mipsim.exact.transform import NEAR, AbstractTransform, Tail
+from mipsim.exact.transform import NEAR, AbstractCumulants, Tail
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.score_law import AbstractScoreLaw, Thresholds, within
 
@@ -35,7 +35,7 @@ class InvertedLaw(AbstractScoreLaw):
     The integral is a trapezoid sum of spacing h over the line next to the saddlepoint of x. By Poisson's summation formula
     such a sum is exactly sum_m exp(m c P) P(S > x + m P) with P = 2 pi / h: the terms m != 0 are bounded by Chernoff's
     inequality, and h is chosen for it. The error of leaving out high frequencies is bounded as
-    `Tail.distance` proves, from what the transform proves of its modulus there (`AbstractTransform.tail`). The sum has no cancellation
+    `Tail.distance` proves, from what the transform proves of its modulus there (`AbstractCumulants.tail`). The sum has no cancellation
     on that line, so small tails keep their relative accuracy. A score on a lattice has the kernel
     step / (1 - exp(-s step)) in the place of 1 / s, and frequencies up to pi / step only: then the sum is finite, the
     discrete Fourier transform of the lattice law.
@@ -43,7 +43,7 @@ class InvertedLaw(AbstractScoreLaw):
     Source: Daniels (1954) for the saddlepoint line; Abate and Whitt (1992) for the exact discretisation error.
     """
 
-    transform: AbstractTransform  # the cumulants in the two worlds
+    transform: AbstractCumulants  # the cumulants in the two worlds
     # log probabilities down to which the lines are built at once; farther ones where a threshold needs them
     least_log: float = _NEAR_LOG
     # the saddlepoints down to another such probability, which serve as a start
@@ -339,7 +339,7 @@ class InvertedLaw(AbstractScoreLaw):
 
 
 @dataclass(frozen=True)
-class DifferenceTransform(AbstractTransform):
+class DifferenceTransform(AbstractCumulants):
     """S_in - S_out for independent scores; the same law in both worlds.
     >>> from mipsim.exact.density_rows import NormalRow
     >>> from mipsim.exact.transform import RowsTransform
@@ -348,7 +348,7 @@ class DifferenceTransform(AbstractTransform):
     [3.5] [2. 2.]
     """
 
-    base: AbstractTransform  # the cumulants of S in the two worlds, of a score that is finite and has no lattice
+    base: AbstractCumulants  # the cumulants of S in the two worlds, of a score that is finite and has no lattice
 
     @property
     def lost(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride] - a property

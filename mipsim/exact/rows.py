@@ -7,7 +7,7 @@ from functools import cached_property, singledispatch
 import numpy as np
 
 from mipsim.distributions.base import AbstractDistribution
-from mipsim.exact.atoms import Table
+from mipsim.exact.atoms import TermTable
 from mipsim.exact.phases import Phases
 from mipsim.exact.rounding import Bounded, ComplexArray
 
@@ -71,7 +71,7 @@ class AbstractRow(ABC):
         """What is known of the modulus at large frequencies for all real parts in [low, high]; see `Phases`."""
         return None
 
-    def tables(self, rows: int, target_terms: np.ndarray) -> list[Table] | None:
+    def tables(self, rows: int, target_terms: np.ndarray) -> list[TermTable] | None:
         """The law of a sum of rows, coordinate by coordinate, where it has few atoms; target_terms: what the target adds in each."""
         return None
 

@@ -76,7 +76,7 @@ class Lattice:
         return self.unit * ((k - high[world]) - low[world])
 
 
-class AbstractTransform(ABC):
+class AbstractCumulants(ABC):
     """The centred cumulants K_w(s) = log E_w exp(s (S - mean_w)) of a finite score S, for w = out (0) and in (1).
 
     Attributes:
@@ -126,7 +126,7 @@ class AbstractTransform(ABC):
 
 
 @dataclass(frozen=True)
-class RowsTransform(AbstractTransform):
+class RowsTransform(AbstractCumulants):
     """A score offset + sum of independent rows + noise; in the "in" world a single row is the constant `target`."""
 
     row: AbstractRow  # the law of a row's term, centred

@@ -80,7 +80,7 @@ class Levels:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class LossCells:
     """Masses of the cells between nodes of the lattice of losses offset + index step, in both worlds.
 
     In a cell all losses lie between its two nodes. Masses are logarithms; -inf is none.
@@ -125,7 +125,7 @@ class Rounded:
     rounding: float = 0.0  # relative error of each mass
 
 
-def pessimistic(cells: Cells, theta: float) -> Rounded:
+def pessimistic(cells: LossCells, theta: float) -> Rounded:
     """Each cell split over its two nodes, which keeps its masses in both worlds and reveals more."""
     _, width, tilted, _, share, scale = _tilted(cells, theta)
     weights = _atoms(cells, theta, scale)
@@ -157,7 +157,7 @@ def pessimistic(cells: Cells, theta: float) -> Rounded:
     )
 
 
-def optimistic(cells: Cells, theta: float) -> Rounded:
+def optimistic(cells: LossCells, theta: float) -> Rounded:
     """A measure on the nodes that reveals less.
 
     As a function of e^loss the hockey-stick divergence of the cells, each merged to a single outcome, is convex and
@@ -214,7 +214,7 @@ def optimistic(cells: Cells, theta: float) -> Rounded:
     )
 
 
-def bulk(cells: Cells, theta: float) -> tuple[int, float]:
+def bulk(cells: LossCells, theta: float) -> tuple[int, float]:
     """The cell with a large part of the tilted mass, and how far above its lower node its mean loss is; 0 if there is none.
 
     A lattice through that loss has no chords over so much mass, which would lie too high for the little beside it.
@@ -222,7 +222,7 @@ def bulk(cells: Cells, theta: float) -> tuple[int, float]:
     return _bulk(cells, _tilted(cells, theta))
 
 
-def _bulk(cells: Cells, parts: tuple[np.ndarray, ...]) -> tuple[int, float]:
+def _bulk(cells: LossCells, parts: tuple[np.ndarray, ...]) -> tuple[int, float]:
     _, width, tilted, more, _, _ = parts
     k = int(tilted.argmax())
     beside = np.concatenate([[0.0], tilted, [0.0]])[[k, k + 2]]  # what lies around a node is there already
@@ -230,7 +230,7 @@ def _bulk(cells: Cells, parts: tuple[np.ndarray, ...]) -> tuple[int, float]:
     return k, float(more[k]) if alone and more[k] < width[k] else 0.0
 
 
-def _through_bulk(cells: Cells, k: int, shift: float, parts: tuple[np.ndarray, ...]) -> Cells:
+def _through_bulk(cells: LossCells, k: int, shift: float, parts: tuple[np.ndarray, ...]) -> LossCells:
     """The same outcomes, those of each cell merged, on a lattice through that of the `bulk`."""
     left, width, _, more, _, _ = parts
     nodes = np.concatenate([cells.nodes[:1] - math.ceil(width[k] / cells.step), cells.nodes])
@@ -258,7 +258,7 @@ def _total(*logs: float) -> float:
     return float(np.logaddexp.reduce(logs))
 
 
-def _merged(cells: Cells, nodes: slice, most: float) -> tuple[int, float, float] | None:
+def _merged(cells: LossCells, nodes: slice, most: float) -> tuple[int, float, float] | None:
     """All outcomes as a single outcome, where its loss is a node and that hides a total variation of at most `most`."""
     held = np.flatnonzero(cells.log_atoms > -np.inf)
     if (held < nodes.start).any() or (held >= nodes.stop).any():
@@ -274,7 +274,7 @@ def _merged(cells: Cells, nodes: slice, most: float) -> tuple[int, float, float]
     return (nodes.start + nearest, total, float(off[nearest])) if off[nearest] <= _SAME_LOSS else None
 
 
-def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
+def _tilted(cells: LossCells, theta: float) -> tuple[np.ndarray, ...]:
     """(loss of the left node, width, tilted out mass, mean loss above the left node, share that goes right, log scale)."""
     losses = cells.offset + cells.step * cells.nodes
     left, width = losses[:-1], cells.step * np.diff(cells.nodes)
@@ -295,7 +295,7 @@ def _tilted(cells: Cells, theta: float) -> tuple[np.ndarray, ...]:
     return left, width, tilted, more, np.minimum(share, 1.0), np.asarray(scale)
 
 
-def _atoms(cells: Cells, theta: float, scale: np.ndarray) -> np.ndarray:
+def _atoms(cells: LossCells, theta: float, scale: np.ndarray) -> np.ndarray:
     logs = cells.log_atoms + theta * (cells.offset + cells.step * cells.nodes) - scale
     return np.where(logs > LIGHTEST, np.exp(logs), 0.0)
 
@@ -315,7 +315,7 @@ class _Light:
     log_in_between: float
 
     @classmethod
-    def of(cls, cells: Cells, tilted: np.ndarray, atoms: np.ndarray) -> _Light:
+    def of(cls, cells: LossCells, tilted: np.ndarray, atoms: np.ndarray) -> _Light:
         """Of tilted masses of cells and of atoms."""
         held = atoms > 0.0
         held[:-1] |= tilted > 0.0
@@ -338,7 +338,7 @@ class _Light:
 
 
 def _measure(
-    nodes: np.ndarray, weights: np.ndarray, cells: Cells, theta: float, scale: np.ndarray
+    nodes: np.ndarray, weights: np.ndarray, cells: LossCells, theta: float, scale: np.ndarray
 ) -> Measure:
     seen = weights > 0.0
     total = float(weights.sum())

@@ -59,7 +59,7 @@ def sensitivity(n: int, reading: str = "proof") -> float:
 
 
 @dataclass(frozen=True)
-class Moments:
+class HalfMoments:
     """Bounds on E A and E A^2 over a uniform half, hence on the variance.
 
     Attributes:
@@ -76,7 +76,7 @@ class Moments:
         return max(0.0, self.square[0] - self.mean[1] ** 2), self.square[1] - self.mean[0] ** 2
 
 
-def moments(n: int, reading: str = "proof") -> Moments:
+def moments(n: int, reading: str = "proof") -> HalfMoments:
     """Bounds on the first two moments of A, by splitting the subsets on their largest powers.
 
     All subsets that agree in their largest powers have sums in a common interval; a group is split until the ends of its
@@ -112,7 +112,7 @@ def moments(n: int, reading: str = "proof") -> Moments:
             groups.append((free - 1, take - 1, base + 2 ** (free - 1), broken))
         if take <= free - 1:
             groups.append((free - 1, take, base, broken))
-    return Moments((low, high), (square_low, square_high))
+    return HalfMoments((low, high), (square_low, square_high))
 
 
 def mip_wins_from(n: int, sigma: float) -> tuple[float, float]:

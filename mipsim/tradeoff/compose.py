@@ -35,7 +35,7 @@ from mipsim.tradeoff.loss_moments import epsilon_by_moments
 from mipsim.tradeoff.loss_plan import ROUGH
 from mipsim.tradeoff.loss_sum import LossSum
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.polygons import Sum, as_polygon, exact_power, product
+from mipsim.tradeoff.polygons import SummedLosses, as_polygon, exact_power, product
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.step_laws import (
     AbstractStepLaw,
@@ -683,10 +683,10 @@ def _without_blind(pairs: Pairs) -> Pairs:
 
 
 def _exactly(pairs: Pairs, sure: tuple[SureMass, SureMass]) -> SampledTradeOff | None:
-    total: Sum | None = None
+    total: SummedLosses | None = None
     for curve, count in pairs:
         corners = as_polygon(curve)
-        power = corners and exact_power(Sum.of(corners), count)
+        power = corners and exact_power(SummedLosses.of(corners), count)
         if power is None or (total := power if total is None else product(total, power)) is None:
             return None
     built = total and total.tradeoff(sure)

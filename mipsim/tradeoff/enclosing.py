@@ -9,7 +9,7 @@ from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.partition import Partition
-from mipsim.tradeoff.polygons import Sum, as_polygon
+from mipsim.tradeoff.polygons import SummedLosses, as_polygon
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import OUTWARD, SampledTradeOff, around, moved
 
@@ -34,7 +34,7 @@ def enclosing_laws(curve: AbstractTradeOff, points: int, rare: float = 0.0) -> t
         below, above = (enclosing_laws(end, points, rare) for end in (curve.lower, curve.upper))
         return below[0], above[1], max(below[2], above[2])
     if (corners := as_polygon(curve)) is not None:
-        known = Sum.of(corners)
+        known = SummedLosses.of(corners)
         if (error := known.masses + known.losses) <= _NEGLIGIBLE and not known.lost:
             return known.law, known.law, error
         ends = (moved(corners, -1.0), moved(corners, 1.0))

@@ -22,7 +22,7 @@ _DEVIATIONS = np.linspace(0.0, 12.0, 601)[1:]
 _BELL = np.exp(-0.5 * _DEVIATIONS**2)
 
 
-class Side:
+class BandSide:
     """Bounds of the masses above and below places of the lattice, in both worlds, as (low, high) in units of the band.
     `way`: 1 where the distribution reveals more, so that what a world alone has is rounded up, -1 where it reveals less.
     """
@@ -146,8 +146,8 @@ class Band:
         step: float,
         spread: float,
         centre: float,
-        worse: Side,
-        better: Side,
+        worse: BandSide,
+        better: BandSide,
         units: tuple[float, float],
     ) -> Band:
         """From the tails of a distribution that reveals more and another that reveals less."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mipsim._validation import UndefinedError
-from mipsim.sums.loss_bounds import Cells, optimistic, pessimistic
+from mipsim.sums.loss_bounds import LossCells, optimistic, pessimistic
 from mipsim.tradeoff.step_laws import AbstractStepLaw
 
 _CELLS = 1 << 16  # of a single step: some milliseconds for each tilt
@@ -39,7 +39,7 @@ def epsilon_by_moments(laws: Sequence[tuple[AbstractStepLaw, int]], log_delta: f
     return _least(parts, log_delta), _most(parts, log_delta)
 
 
-def _cells(law: AbstractStepLaw, log_small: float) -> tuple[Cells, Cells]:
+def _cells(law: AbstractStepLaw, log_small: float) -> tuple[LossCells, LossCells]:
     """Masses of a step in many cells between losses beyond which the world "in" has at most so much."""
     line = law.outline
     held = np.flatnonzero(np.maximum(line.log_in, line.log_out) > log_small - 8.0)
@@ -49,7 +49,7 @@ def _cells(law: AbstractStepLaw, log_small: float) -> tuple[Cells, Cells]:
     return law.cells(np.arange(first, last + 1), law.fixed, step)
 
 
-def _most(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) -> float:
+def _most(parts: Sequence[tuple[tuple[LossCells, LossCells], int]], log_delta: float) -> float:
     best = math.inf
     for order, moment, only in _moments(parts, _ORDERS):
         left = math.exp(log_delta) - math.exp(only)
@@ -59,7 +59,7 @@ def _most(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) ->
 
 
 def _moments(
-    parts: Sequence[tuple[tuple[Cells, Cells], int]], orders: np.ndarray
+    parts: Sequence[tuple[tuple[LossCells, LossCells], int]], orders: np.ndarray
 ) -> Iterator[tuple[float, float, float]]:
     """Orders t, bounds of log E_in e^(t loss), and bounds of the log of the mass beside it that reveals the world "in"."""
     for order in orders.tolist():
@@ -73,7 +73,7 @@ def _moments(
         yield order, moment, only
 
 
-def _least(parts: Sequence[tuple[tuple[Cells, Cells], int]], log_delta: float) -> float:
+def _least(parts: Sequence[tuple[tuple[LossCells, LossCells], int]], log_delta: float) -> float:
     mean, variance, log_mass = 0.0, 0.0, 0.0
     for (_, better), count in parts:
         law = optimistic(better, 1.0)

@@ -13,9 +13,9 @@ import scipy
 
 from mipsim._budget import spent
 from mipsim.sums.lattice import Circle, Power
-from mipsim.sums.loss_bounds import Cells, bulk, optimistic, pessimistic
+from mipsim.sums.loss_bounds import LossCells, bulk, optimistic, pessimistic
 from mipsim.tradeoff.bounds import log_complement, lowered, raised, with_complement
-from mipsim.tradeoff.loss_band import PLACES, Band, Side, density_over_number
+from mipsim.tradeoff.loss_band import PLACES, Band, BandSide, density_over_number
 from mipsim.tradeoff.loss_jump import Jump, jump
 from mipsim.tradeoff.loss_plan import HEAVY, LARGEST_TILT, ROUGH, LossPlan, refined_within
 from mipsim.tradeoff.step_laws import AbstractStepLaw, Capped, ReversedStep
@@ -210,10 +210,10 @@ class LossSum(LossPlan):
             power = Power(
                 [(law.measure, count) for law, count in side], Circle(first, blocks * stride, blocks), shifts
             )
-            sides.append(Side(power, side, units, -1.0 if sides else 1.0))
+            sides.append(BandSide(power, side, units, -1.0 if sides else 1.0))
         return Band.between(step, spread, mean, sides[0], sides[1], units)
 
-    def _cells(self, theta: float, step: float) -> list[tuple[Cells, Cells]]:
+    def _cells(self, theta: float, step: float) -> list[tuple[LossCells, LossCells]]:
         """Of each distribution, on a lattice of that step: those that reveal more, and those that reveal less."""
         built = []
         for (law, _), level in zip(self.laws, self._plan(theta)[0], strict=True):

@@ -76,7 +76,7 @@ def mass_error(corners: AbstractPolygon) -> float:
     return worst
 
 
-class Sum(NamedTuple):
+class SummedLosses(NamedTuple):
     """The distribution of a sum of independent losses, and its rounding error."""
 
     law: Law
@@ -88,9 +88,9 @@ class Sum(NamedTuple):
     least: float = np.inf
 
     @classmethod
-    def of(cls, corners: AbstractPolygon) -> Sum:
+    def of(cls, corners: AbstractPolygon) -> SummedLosses:
         """The distribution of a polygon.
-        >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
+        >>> SummedLosses.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).law.losses.round(6).tolist()
         [0.405465, -0.693147]
         """
         law, error = Law.from_polygon(corners), mass_error(corners)
@@ -105,7 +105,7 @@ class Sum(NamedTuple):
 
     def tradeoff(self, sure: tuple[SureMass, SureMass] | None = None) -> SampledTradeOff:
         """The curve, whose corners are right to the errors of masses and losses, with sure masses to more digits.
-        >>> Sum.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
+        >>> SummedLosses.of(SampledTradeOff([0.0, 0.5, 1.0], [1.0, 0.25, 0.0])).tradeoff().slack < 1e-13
         True
         """
         error = 2.0 * (self.masses + self.losses + EPS * (8 + self.law.losses.size))
@@ -118,12 +118,12 @@ class Sum(NamedTuple):
         )
 
 
-def product(first: Sum | None, second: Sum | None) -> Sum | None:
+def product(first: SummedLosses | None, second: SummedLosses | None) -> SummedLosses | None:
     """The distribution of the sum of two independent losses, equal losses merged; None if it has too many atoms, or either of them had.
 
     None also if an atom is below float64's range in either world and not rare in the other.
 
-    >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+    >>> coin = SummedLosses(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
     >>> product(coin, coin).law.losses.round(9).tolist()
     [2.0, 0.0, -2.0]
     """
@@ -152,7 +152,7 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
     losses, out, inside = losses[~rare], out[~rare], inside[~rare]
     out_only = item.out_only + two.out_only - item.out_only * two.out_only
     in_only = item.in_only + two.in_only - item.in_only * two.in_only
-    return Sum(
+    return SummedLosses(
         Law(losses, out, inside, out_only, in_only),
         first.masses + second.masses + EPS * (4 + terms) + first.masses * second.masses,
         first.losses + second.losses + apart + 2.0 * EPS * near / _EQUAL,
@@ -162,9 +162,9 @@ def product(first: Sum | None, second: Sum | None) -> Sum | None:
     )
 
 
-def exact_power(law: Sum, copies: int) -> Sum | None:
+def exact_power(law: SummedLosses, copies: int) -> SummedLosses | None:
     """The distribution of the sum of `copies` independent losses by repeated squaring; None if it has too many atoms.
-    >>> coin = Sum(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
+    >>> coin = SummedLosses(Law([1.0, -1.0], [0.26894142, 0.73105858], [0.73105858, 0.26894142]), 0.0, 0.0)
     >>> exact_power(coin, 5).law.losses.size
     6
     """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mipsim._budget import check_memory
-from mipsim.sums.loss_bounds import Cells
+from mipsim.sums.loss_bounds import LossCells
 
 _UNIT = 2.0**-53
 _FURTHEST = 150.0  # standard deviations that a Gaussian is followed to: rates of e^-11,000
@@ -94,7 +94,7 @@ class AbstractStepLaw(ABC):
         return self
 
     @abstractmethod
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         """Cells between nodes (places, rising), of a distribution that reveals at least as much, and of a distribution that
         reveals at most as much.
         """
@@ -184,7 +184,7 @@ class MixedGaussians(AbstractStepLaw):
         gap = np.maximum(np.abs(np.gradient(losses)) / width, 1e-12) * min(0.2, 0.5 / (spread + 5.0) * 10.0)
         return Outline(losses, log_out, log_out + losses, gap).rising()
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         borders = self.outcome(offset + step * nodes)
         # The least loss may lie in the first cell, and all outcomes below it do. What lies beyond counts as outside of the nodes.
         # Where that is all that is followed, it lies on the right side of the nodes.
@@ -214,7 +214,7 @@ class MixedGaussians(AbstractStepLaw):
         def mixed(side: Parts, of: dict[float, Any]) -> Any:
             return reduce(np.logaddexp, [weight + of[shift] for shift, weight in side])
 
-        built = Cells(
+        built = LossCells(
             nodes,
             mixed(self.out, masses),
             mixed(self.inside, masses),
@@ -389,7 +389,7 @@ class MixedLaplace(AbstractStepLaw):
         widest = np.full(losses.size, max(self.ends[1] - self.ends[0], 1e-12) / 64.0)
         return Outline(losses, log_out, log_in, widest).rising()
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         places = [(loss - offset) / step for loss in self.ends]
         near = [1e-13 * (1.0 + abs(place)) for place in places]  # of an end that is declared to be on a node
         inner = self._inner(offset + step * nodes)
@@ -413,7 +413,7 @@ class MixedLaplace(AbstractStepLaw):
                 continue
             cell = int(np.searchsorted(nodes, place))
             out[cell], log_in[cell] = np.logaddexp(out[cell], mass), np.logaddexp(log_in[cell], there)
-        built = Cells(
+        built = LossCells(
             nodes,
             out[1:-1],
             log_in[1:-1],
@@ -475,10 +475,10 @@ class Polygons(AbstractStepLaw):
         seen = (out > 0.0) & (inside > 0.0)
         return losses[seen], out[seen], inside[seen]
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         return tuple(self._binned(law, nodes, offset, step) for law in (self.lower, self.upper))  # pyright: ignore[reportReturnType]
 
-    def _binned(self, law: Atoms, nodes: np.ndarray, offset: float, step: float) -> Cells:
+    def _binned(self, law: Atoms, nodes: np.ndarray, offset: float, step: float) -> LossCells:
         losses, out, inside, out_only, in_only = law
         place = (losses - offset) / step
         nearest = np.round(place)
@@ -494,7 +494,7 @@ class Polygons(AbstractStepLaw):
         q = np.bincount(cell[rest], out[rest], nodes.size - 1)
         p = np.bincount(cell[rest], inside[rest], nodes.size - 1)
         with np.errstate(divide="ignore"):
-            return Cells(
+            return LossCells(
                 nodes,
                 np.log(q),
                 np.log(p),
@@ -551,7 +551,7 @@ class Symmetrized(AbstractStepLaw):
         ]
         return Outline(*parts)
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         # The node at loss 0 is in, since the lattice goes through it.
         zero = int(np.searchsorted(nodes, round(-offset / step)))
         if zero >= nodes.size or nodes[zero] != round(-offset / step):
@@ -562,16 +562,16 @@ class Symmetrized(AbstractStepLaw):
 
     def _halves(
         self, nodes: np.ndarray, zero: int, offset: float, step: float
-    ) -> tuple[tuple[Cells, Cells], tuple[Cells, Cells]]:
+    ) -> tuple[tuple[LossCells, LossCells], tuple[LossCells, LossCells]]:
         low = ReversedStep(self.ahead).cells(nodes[: zero + 1], offset, step)
         high = self.ahead.cells(nodes[zero:], offset, step)
         return low, high
 
-    def _joined(self, halves: tuple[Cells, Cells], zero: int) -> Cells:
+    def _joined(self, halves: tuple[LossCells, LossCells], zero: int) -> LossCells:
         low, high = halves
         atoms = np.concatenate([low.log_atoms, high.log_atoms[1:]])
         atoms[zero] = self.ahead.log_rest
-        return Cells(
+        return LossCells(
             np.concatenate([low.nodes, high.nodes[1:]]),
             np.concatenate([low.log_out, high.log_out]),
             np.concatenate([low.log_in, high.log_in]),
@@ -604,7 +604,7 @@ class ReversedStep(AbstractStepLaw):
     def outline(self) -> Outline:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self.inner.outline.turned()
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         return tuple(_turned(cells) for cells in self.inner.cells(-nodes[::-1], -offset, step))  # pyright: ignore[reportReturnType]
 
 
@@ -628,7 +628,7 @@ class Capped(AbstractStepLaw):
         parts = (line.losses, line.log_out, line.log_in, line.widest)
         return Outline(*(np.append(part[:low], end) for part, end in zip(parts, ends, strict=True)))
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         top = int(np.searchsorted(offset + step * nodes, self.cap))
         if top >= nodes.size:
             return self.inner.cells(nodes, offset, step)
@@ -637,7 +637,7 @@ class Capped(AbstractStepLaw):
         above, below = self.inner.cells(np.append(nodes[: top + 1].astype(np.float64), far), offset, step)
         return self._cut(above, nodes[: top + 1], worse=True), self._cut(below, nodes[: top + 1], worse=False)
 
-    def _cut(self, cells: Cells, nodes: np.ndarray, *, worse: bool) -> Cells:
+    def _cut(self, cells: LossCells, nodes: np.ndarray, *, worse: bool) -> LossCells:
         """Without the highest cell, whose mass in the world "out" goes to the node below it."""
         atoms = cells.log_atoms[:-1].copy()
         atoms[-1] = np.logaddexp.reduce([atoms[-1], cells.log_atoms[-1], cells.log_out[-1]])
@@ -689,7 +689,7 @@ class Restricted(AbstractStepLaw):
         )
         return Outline(losses, out - log_unit, inside - log_unit, widest).within(log_small - log_unit)
 
-    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[Cells, Cells]:
+    def cells(self, nodes: np.ndarray, offset: float, step: float) -> tuple[LossCells, LossCells]:
         place = (self.border - offset) / step
         held = nodes[nodes > place] if self.above else nodes[nodes < place]
         node = math.floor(place) if self.above else math.ceil(place)
@@ -703,7 +703,7 @@ class Restricted(AbstractStepLaw):
         below, above = (self._own(part, own) for part in pair)
         return below, above
 
-    def _own(self, cells: Cells, nodes: np.ndarray) -> Cells:
+    def _own(self, cells: LossCells, nodes: np.ndarray) -> LossCells:
         beyond, end = ("below", 0) if self.above else ("above", -1)
         masses: Any = {
             f"log_{world}_{side}": getattr(cells, f"log_{world}_{side}") - self._limits[1]
@@ -724,7 +724,7 @@ class Restricted(AbstractStepLaw):
         )
 
 
-def _turned(cells: Cells) -> Cells:
+def _turned(cells: LossCells) -> LossCells:
     losses = cells.offset + cells.step * cells.nodes
     return replace(
         cells,

@@ -11,7 +11,7 @@ from scipy import stats
 
 import mipsim as mi
 from mipsim._precision import exact_scope
-from mipsim.engine.random.counter import Draws
+from mipsim.engine.random.counter import GameDraws
 from mipsim.engine.samplers.clipped import chi_of_normal, clipped_sampler, four_normals, starts
 from tests.engine.kinds import problem
 from tests.law_agreement import follows
@@ -34,7 +34,7 @@ def test_scores_are_those_of_the_records_in_float64():
         sampler = clipped_sampler(problem(game, attack, transform=False))
         assert sampler is not None
         law, place = sampler.records, jnp.int64(0)
-        draws = Draws(jnp.array([0, 5], jnp.uint32), place, place, jnp.arange(40, dtype=jnp.uint64))
+        draws = GameDraws(jnp.array([0, 5], jnp.uint32), place, place, jnp.arange(40, dtype=jnp.uint64))
         scores = np.asarray(eqx.filter_jit(sampler.scores)(draws))
         start = jax.vmap(lambda g: starts(jnp.arange(90), draws._replace(games=g)))(draws.games)[..., None]
         four = np.array(law.draw(jnp.arange(law.groups, dtype=jnp.uint32), start), np.float64)

@@ -9,7 +9,7 @@ from jaxtyping import Array
 import mipsim as mi
 from mipsim._precision import exact_scope
 from mipsim.engine.counting import Counter, on_device
-from mipsim.engine.random.counter import Draws, run_draws
+from mipsim.engine.random.counter import GameDraws, run_draws
 from mipsim.engine.route import build_sampler
 from mipsim.engine.samplers.literal import LiteralSampler
 from tests.distributions.members import MEMBERS
@@ -26,7 +26,7 @@ def all_records(key: Array, records: Array) -> Array:
 
 
 @eqx.filter_jit
-def _both(sampler: LiteralSampler, draws: Draws) -> tuple[Array, Array]:
+def _both(sampler: LiteralSampler, draws: GameDraws) -> tuple[Array, Array]:
     # A single array of both, since a sampler makes a single array of each game.
     def round_of(key: Array) -> Array:
         target, records = sampler.round()(key, draws.world == 1)

@@ -14,7 +14,7 @@ import mipsim as mi
 from mipsim._samplers import cosines, events, exponentials, laplaces, normals, places
 from mipsim.engine import play
 from mipsim.engine.random import counter, vectorised
-from mipsim.engine.random.counter import Draws, run_draws, words_of
+from mipsim.engine.random.counter import GameDraws, run_draws, words_of
 from mipsim.engine.random.keys import COUNTER, counter_keys
 from mipsim.engine.random.philox import philox
 from mipsim.engine.random.splitmix import splitmix64
@@ -294,7 +294,7 @@ def test_bits_of_neighbouring_words_are_independent():
 
 def sampled(what, seed=1, world=0, count=2**20):
     """Normals of the projected games, or chi-squares of so many degrees of freedom."""
-    draws = Draws(jnp.array([0, seed], jnp.uint32), jnp.zeros((), jnp.int64), jnp.asarray(world, jnp.int64), jnp.arange(count, dtype=jnp.uint64))  # fmt: skip
+    draws = GameDraws(jnp.array([0, seed], jnp.uint32), jnp.zeros((), jnp.int64), jnp.asarray(world, jnp.int64), jnp.arange(count, dtype=jnp.uint64))  # fmt: skip
     if what == "normal":
         return np.asarray(jax.jit(counter.normals)(draws))
     return np.asarray(jax.jit(lambda draws: counter.chi_square(words_of(draws), what, count))(draws))

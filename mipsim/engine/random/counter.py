@@ -17,7 +17,7 @@ Words = tuple[Array, Array, Array, Array]
 _NORMALS = 0xFFFFFFFC  # counter word of the SplitMix64 sequence of normals
 
 
-class Draws(NamedTuple):
+class GameDraws(NamedTuple):
     """Which games of which run are sampled: all that their random numbers depend on."""
 
     seed: UInt32[Array, "2"]  # of the run, as two words, the upper first
@@ -31,16 +31,16 @@ class Draws(NamedTuple):
         return 2 * self.stream + self.world
 
 
-def run_draws(seed: int, stream: int, world: int = 0) -> Draws:
+def run_draws(seed: int, stream: int, world: int = 0) -> GameDraws:
     """The draws of a run, of no game yet: `_replace` its world and games. Must be called inside `exact_scope`.
     `seed`: in [0, 2^64); `stream`: which of the run's streams; `world`: 0 ("out") or 1 ("in").
     """
     words = np.array([seed >> 32, seed & 0xFFFFFFFF], dtype=np.uint32)
     # Put there, not made there by `jnp.asarray`, which compiles something for every shape.
-    return Draws(*jax.device_put((words, np.int64(stream), np.int64(world), np.zeros(0, np.uint64))))
+    return GameDraws(*jax.device_put((words, np.int64(stream), np.int64(world), np.zeros(0, np.uint64))))
 
 
-def words_of(draws: Draws) -> Callable[[Array | int], Words]:
+def words_of(draws: GameDraws) -> Callable[[Array | int], Words]:
     """The function that gives four uniform words of every game for a use, a number in [0, 2^32).
 
     Must be traced inside `exact_scope`.
@@ -74,7 +74,7 @@ def uniform(word: UInt64[Array, "..."]) -> Float[Array, "..."]:
     return jax.lax.bitcast_convert_type(mantissa, jnp.float64) - (1.0 - 2.0**-53)
 
 
-def normals(draws: Draws) -> Float[Array, " G"]:
+def normals(draws: GameDraws) -> Float[Array, " G"]:
     """A float64 standard normal for each game; the greatest is 8.57. Method of Box and Muller, exact to 1e-15.
 
     Game k and game k + G/2 of a block share a pair of normals, so that `games` must be a whole block: G consecutive

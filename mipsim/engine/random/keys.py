@@ -8,7 +8,7 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import Array, Bool, UInt32, UInt64
 
 from mipsim._samplers import register_samplers
-from mipsim.engine.random.counter import Draws, halves, long_word
+from mipsim.engine.random.counter import GameDraws, halves, long_word
 from mipsim.engine.random.fusion import fusion_barrier
 from mipsim.engine.random.splitmix import skipped, splitmix64
 from mipsim.engine.random.vectorised import exponential, normal, sine
@@ -134,7 +134,7 @@ KEYS = jax.eval_shape(lambda: jax.random.wrap_key_data(jnp.zeros(4, jnp.uint32),
 register_samplers(KEYS, _SAMPLERS)
 
 
-def counter_keys(draws: Draws) -> Array:
+def counter_keys(draws: GameDraws) -> Array:
     """A typed key for each game, shape (G,). Must be traced inside `exact_scope`."""
     seed = jnp.stack([draws.seed[0], draws.seed[1], jnp.uint32(0), jnp.uint32(0)])
     run = _key(draws.place.astype(jnp.uint64), seed)

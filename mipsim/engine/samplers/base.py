@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt32, UInt64
 
 from mipsim.distributions.binomial_table import MOST_BITS, BinomialTable, binomial_table, draw, table_bits
-from mipsim.engine.random.counter import Draws, halves, long_word, uniform, words_of
+from mipsim.engine.random.counter import GameDraws, halves, long_word, uniform, words_of
 
 BLOCK = 16384
 """Games at once where a game is a draw or two: enough to spread the cost of a call, few enough for the cache."""
@@ -60,7 +60,7 @@ class AbstractSampler(eqx.Module):
         return 1
 
     @abstractmethod
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         """Scores (float64) of the games: shape (G,), or (G, columns) where each game has several."""
 
     def nan_outputs(self, seed: int, stream: int, games: range) -> int:
@@ -80,7 +80,7 @@ def block_games(numbers_per_game: int, budget: int, most: int) -> int:
     return 1 << (fits.bit_length() - 1)
 
 
-def game_keys(draws: Draws) -> Array:
+def game_keys(draws: GameDraws) -> Array:
     """A typed key for each game; 64-bit game numbers enter as two words."""
     base = jax.random.fold_in(jax.random.wrap_key_data(draws.seed, impl="threefry2x32"), draws.place)
     low, high = halves(draws.games)
@@ -96,7 +96,7 @@ class Coin(eqx.Module):
     def __init__(self, inclusion: float) -> None:
         self.inclusion, self.is_sure = jnp.asarray(inclusion), inclusion == 1.0
 
-    def side(self, draws: Draws) -> Int[Array, "..."]:
+    def side(self, draws: GameDraws) -> Int[Array, "..."]:
         """1 for games with the target among the rows: all of world 1, or those whose coin says so."""
         if self.is_sure:
             return draws.world  # pyright: ignore[reportReturnType]
@@ -111,7 +111,7 @@ class RowCount(eqx.Module):
     low: Int[Array, "2"]  # the number of column 0, shape (2,)
     bits: int = eqx.field(static=True)  # log2 C
 
-    def of_games(self, draws: Draws) -> Int[Array, " G"]:
+    def of_games(self, draws: GameDraws) -> Int[Array, " G"]:
         """The number of every game."""
         return self.draw(words_of(draws)(_SUBSET)[0], draws.world)
 

@@ -14,7 +14,7 @@ from scipy.special import gammainccinv, gammaincinv, ndtr
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.gaussian import Gaussian
 from mipsim.distributions.transforms import NormClip
-from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
+from mipsim.engine.random.counter import GameDraws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.philox import philox
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import AbstractSampler, block_games
@@ -33,7 +33,7 @@ _LANES = 2**13  # records sampled side by side: their sums, 16 bytes each, stay 
 _GROUPS = 64  # of four coordinates that are summed in float32 before the float64 sum takes over
 
 
-def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]:
+def words(use: Array | int, row: Array | int, draws: GameDraws) -> tuple[Array, ...]:
     """Four random 32-bit words for each (use, row, game); the arguments broadcast with the games.
     `use`: below 2^32; what a row's words are for; `row`: below 2^32; which record of the game, or any of the rows above;
     `draws`: the games, below 2^61: their upper half shares a word with the place.
@@ -50,19 +50,19 @@ def words(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, ...]
     return philox((jnp.asarray(use, jnp.uint32), jnp.asarray(row, jnp.uint32), low, last), key)
 
 
-def starts(row: Array | int, draws: Draws) -> UInt64[Array, "..."]:
+def starts(row: Array | int, draws: GameDraws) -> UInt64[Array, "..."]:
     """Where the SplitMix64 sequence of each record begins; the arguments are those of `words`."""
     high, low, *_ = words(0, row, draws)
     return long_word(high, low)
 
 
-def row_normals(use: Array | int, row: Array | int, draws: Draws) -> tuple[Array, Array]:
+def row_normals(use: Array | int, row: Array | int, draws: GameDraws) -> tuple[Array, Array]:
     """Two float64 normals for each (use, row, game); the arguments are those of `words`."""
     a, b, c, e = words(use, row, draws)
     return normal_pair(long_word(a, b), long_word(c, e))
 
 
-def is_in(inclusion: Array, draws: Draws) -> Bool[Array, "..."]:
+def is_in(inclusion: Array, draws: GameDraws) -> Bool[Array, "..."]:
     """Whether the target is among the rows: in the "in" world, with probability `inclusion`."""
     high, low, *_ = words(0, _COIN_ROW, draws)
     return (draws.world == 1) & (uniform(long_word(high, low)) < inclusion)
@@ -104,7 +104,7 @@ class AbstractLinearStep(AbstractSampler):
     inclusion: Float[Array, ""]
     rows: int | Int[Array, ""]
 
-    def finished(self, weights: Array, others: Array, inside: Array, draws: Draws) -> Float[Array, " G"]:
+    def finished(self, weights: Array, others: Array, inside: Array, draws: GameDraws) -> Float[Array, " G"]:
         """The scores, from the sum of weights . clipped record over the records besides the target."""
         own = jnp.where(inside, jnp.dot(weights, clipped(self.target, self.clip)), 0.0)
         noise, _ = row_normals(0, _NOISE_ROW, draws)
@@ -148,7 +148,7 @@ class ClippedLaw(AbstractLinearStep):
     chi: Float[Array, " terms"]
     flat: bool = eqx.field(static=True)  # whether d = 1, so that there is no second normal
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         inside = is_in(self.inclusion, draws)
         others = self.rows - inside.astype(jnp.int64)
 
@@ -292,7 +292,7 @@ class ClippedScores(AbstractLinearStep):
     def numbers(self) -> int:
         return 32 * int(self.rows)
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         law = self.records
         weights = self.attack.weights(self.target)
         size = jnp.max(jnp.abs(weights))

@@ -33,7 +33,7 @@ from mipsim.distributions.binomial_table import (
 )
 from mipsim.distributions.discrete import Discrete
 from mipsim.distributions.sum_table import LatticeTable, SumTable, lattice_table, standard_forms, sum_table
-from mipsim.engine.random.counter import Draws, halves, long_word, normal_pair, uniform
+from mipsim.engine.random.counter import GameDraws, halves, long_word, normal_pair, uniform
 from mipsim.engine.random.fusion import materialise
 from mipsim.engine.random.keys import COUNTER
 from mipsim.engine.random.splitmix import splitmix64
@@ -336,12 +336,12 @@ class ColumnSampler(AbstractSampler):
     def numbers(self) -> int:
         return 8 * self.noise.shape[0]
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         target, output, _ = self.outputs(draws)
         axes = (1 if self.target is None else None, 1)
         return jax.vmap(self.attack.score, in_axes=axes)(target, output).astype(jnp.float64)
 
-    def outputs(self, draws: Draws) -> tuple[Array, Float[Array, "d G"], Array]:
+    def outputs(self, draws: GameDraws) -> tuple[Array, Float[Array, "d G"], Array]:
         """Draw the games: the target, shape (d,) or (d, G), the outputs, and whether the target is among the rows."""
         d = self.noise.shape[0]
         own = splitmix64(long_word(draws.seed[0], draws.seed[1]), jnp.uint64(_MANY))

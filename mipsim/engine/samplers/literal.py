@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 from mipsim._family import is_users, runs_users_code, with_traced_sizes
 from mipsim._precision import exact_scope, fixed_key, users_precision
 from mipsim.attacks.base import AbstractAttack
-from mipsim.engine.random.counter import Draws, run_draws
+from mipsim.engine.random.counter import GameDraws, run_draws
 from mipsim.engine.random.keys import COUNTER, counter_keys
 from mipsim.engine.row_blocks import by_blocks, rows_of_block
 from mipsim.engine.row_reading import InseparableError
@@ -37,7 +37,7 @@ class AbstractRounds(AbstractSampler):
     def round(self) -> Round:
         """What plays a round."""
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         play, member = self.round(), draws.world == 1
 
         def score(key: Array) -> Float[Array, ""]:
@@ -45,7 +45,7 @@ class AbstractRounds(AbstractSampler):
 
         return self.each(score, draws)
 
-    def each(self, single_game: Callable[[Array], Array], draws: Draws) -> Array:
+    def each(self, single_game: Callable[[Array], Array], draws: GameDraws) -> Array:
         """What the function finds for the key of every game, shape (G, ...)."""
         return jax.vmap(single_game)(game_keys(draws))
 
@@ -62,7 +62,7 @@ class AbstractRounds(AbstractSampler):
 
 
 @eqx.filter_jit
-def _has_nan(rounds: AbstractRounds, draws: Draws) -> Bool[Array, " G"]:
+def _has_nan(rounds: AbstractRounds, draws: GameDraws) -> Bool[Array, " G"]:
     play, member = rounds.round(), draws.world == 1
 
     def is_nan(key: Array) -> Array:
@@ -116,7 +116,7 @@ class LiteralSampler(AbstractRounds):
         height = rows_of_block(rows, width)
         return by_blocks(single_game, rows, height) if height < rows else None
 
-    def each(self, single_game: Callable[[Array], Array], draws: Draws) -> Array:
+    def each(self, single_game: Callable[[Array], Array], draws: GameDraws) -> Array:
         all_at_once = jax.vmap(single_game)
 
         def on_a_core(keys: Array) -> Array:

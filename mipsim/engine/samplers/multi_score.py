@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from mipsim._words import kind_of
 from mipsim.attacks.base import AbstractAttack, AbstractLinearAttack
-from mipsim.engine.random.counter import Draws
+from mipsim.engine.random.counter import GameDraws
 from mipsim.engine.samplers.base import AbstractSampler, block_games, game_keys
 from mipsim.engine.samplers.columns import ColumnSampler, column_sampler
 from mipsim.forms.problem import problem_of
@@ -87,7 +87,7 @@ class ManyTargets(AbstractSampler):
             + d * (int(self.rows) if self.fidelity == "literal" else 1)
         )
 
-    def scores(self, draws: Draws) -> Float[Array, "G columns"]:
+    def scores(self, draws: GameDraws) -> Float[Array, "G columns"]:
         keys = game_keys(draws)
         if self.tables is not None:
             _, base, inside = self.tables.outputs(draws)

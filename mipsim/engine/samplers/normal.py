@@ -13,7 +13,7 @@ from mipsim.attacks.covariance import CovarianceScore
 from mipsim.attacks.quadratic import AbstractQuadraticAttack
 from mipsim.attacks.shrunk import LowRankInverse
 from mipsim.distributions.gaussian import Gaussian
-from mipsim.engine.random.counter import Draws, chi_square, normals, words_of
+from mipsim.engine.random.counter import GameDraws, chi_square, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin, RowCount, row_count
 from mipsim.forms.problem import FixedProblem, Problem
 from mipsim.forms.score import line_at, quadratic_form_of
@@ -34,7 +34,7 @@ class NormalSampler(AbstractSampler):
     sd: Float[Array, "2"]
     coin: Coin  # whether the target, if a member, is among the rows of the release
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         return self.mean[side] + self.sd[side] * normals(draws)
 
@@ -58,7 +58,7 @@ class PoissonNormalSampler(AbstractSampler):
     line: _Line  # what the score sees of a row, of the target and of the noise
     coin: Coin  # whether the target is included
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         rows = self.count.of_games(draws).astype(jnp.float64)
         mean = self.line.offset + rows * self.line.row_mean + side * self.line.target
@@ -82,7 +82,7 @@ class RandomNormalSampler(AbstractSampler):
     coin: Coin  # as in `NormalSampler`
     degrees: int = eqx.field(static=True)  # d
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         square = chi_square(words_of(draws), self.degrees, draws.games.shape[0])
         normal = normals(draws)
@@ -160,7 +160,7 @@ class QuadraticSampler(AbstractSampler):
     coin: Coin  # as in `NormalSampler`
     degrees: int = eqx.field(static=True)  # d - 1
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         rest = chi_square(words_of(draws), self.degrees, draws.games.shape[0])
         along = normals(draws) + self.shift[side]

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Int
 
 from mipsim.attacks.base import AbstractLinearAttack
 from mipsim.distributions.empirical import Empirical
-from mipsim.engine.random.counter import Draws, normals, words_of
+from mipsim.engine.random.counter import GameDraws, normals, words_of
 from mipsim.engine.samplers.base import BLOCK, AbstractSampler, Coin, RowCount, row_count
 from mipsim.engine.samplers.fixed_point import scaled
 from mipsim.forms.problem import FixedProblem, Problem
@@ -47,7 +47,7 @@ class RecordSumSampler(AbstractSampler):
     count: RowCount | None  # how many of them are included besides the target, or None where all are
     has_noise: bool = eqx.field(static=True)
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         side = self.coin.side(draws)
         targets = self.offsets.shape[0]
         length = self.values.shape[0] // targets
@@ -69,7 +69,7 @@ class RecordSumSampler(AbstractSampler):
 
 
 def _over_groups(
-    groups: Array, add: Callable[[Array, Array, list[Array]], Array], draws: Draws, count: int
+    groups: Array, add: Callable[[Array, Array, list[Array]], Array], draws: GameDraws, count: int
 ) -> Array:
     """What is added up over so many groups of four records of a list of `count`.
 

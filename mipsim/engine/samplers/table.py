@@ -21,7 +21,7 @@ from mipsim.distributions.binomial_table import (
     least_bits,
     table_bits,
 )
-from mipsim.engine.random.counter import Draws, Words, halves, long_word, words_of
+from mipsim.engine.random.counter import GameDraws, Words, halves, long_word, words_of
 from mipsim.engine.random.fusion import store_block, store_rows
 from mipsim.engine.random.splitmix import splitmix64
 from mipsim.engine.samplers.base import BLOCK, MOST_BYTES, AbstractSampler
@@ -94,7 +94,7 @@ class TableSampler(AbstractSampler):
     def any_block(self) -> bool:
         return not self.has_noise
 
-    def scores(self, draws: Draws) -> Float[Array, " G"]:
+    def scores(self, draws: GameDraws) -> Float[Array, " G"]:
         words = words_of(draws)
         side = jnp.full(draws.games.shape, draws.world, dtype=jnp.uint32)
         if self.has_coin:

@@ -20,7 +20,7 @@ ROUNDED = 1.0 + 1e-6
 
 
 @dataclass(frozen=True)
-class Moments:
+class StepMoments:
     """E Y^2, E Y^3, E|Y|^3 and E Y^4 of Y = exp(sx - s^2/2) - 1 under N(0, 1), which has mean 0."""
 
     second: float
@@ -29,7 +29,7 @@ class Moments:
     fourth: float
 
 
-def moments(s: float) -> Moments:
+def moments(s: float) -> StepMoments:
     """The moments of the likelihood ratio, less 1, of a step that the target is in.
     `s`: mu_step, > 0.
 
@@ -42,7 +42,7 @@ def moments(s: float) -> Moments:
     third = powers[3] - 3.0 * powers[2] + 3.0 * powers[1] - powers[0]
     negative = below[3] - 3.0 * below[2] + 3.0 * below[1] - below[0]
     fourth = powers[4] - 4.0 * powers[3] + 6.0 * powers[2] - 4.0 * powers[1] + powers[0]
-    return Moments(powers[2] - powers[0], third, third - 2.0 * negative, fourth)
+    return StepMoments(powers[2] - powers[0], third, third - 2.0 * negative, fourth)
 
 
 def distance(s: float, c: float, steps: int) -> float:
