@@ -37,6 +37,8 @@ _POINTS = [
     # From hunts.
     _REST | {"algorithm": "randomised response, epsilon = 2, delta = 0.1", "n": 2, "keep": 0.0, "outputs": 2},
 ]
+_MATTERS = ANY_LAW | {"keep": where_in("algorithm", NAMED)}
+_RESPONSES = [name for name in ALGORITHMS if name.startswith("randomised response")]
 THEOREM_8 = Statement(
     name="izzo-thm-8",
     formula=r"\mathrm{TPR} \le \mathrm{FPR} + \eta",
@@ -77,7 +79,9 @@ THEOREM_8 = Statement(
     ),
     second_route=lambda n, **at: rates_again(n=n, k=n // 2, **at),
     needs={"k = n/2": {"held": {"n": 3}}, **EVEN},
-    matters_when=ANY_LAW | {"keep": where_in("algorithm", NAMED)},
+    matters_when=_MATTERS
+    # What is about a single record is the same among more records.
+    | {"n": lambda algorithm: algorithm not in ("constant", "membership itself", *_RESPONSES)},
 )
 
 THEOREM_8_CORRECTED = THEOREM_8.corrected(
@@ -103,6 +107,7 @@ THEOREM_8_CORRECTED = THEOREM_8.corrected(
         "(1/3)(1/2)/((1/3)(1/2) + (2/3)(1/4)) = 1/2 only and 'in' is never the worse guess."
     ),
     second_route=rates_again,
+    matters_when=_MATTERS,
     needs={"k = n/2, n even": {"held": {"algorithm": "constant", "n": 4, "k": 1}}},
 )
 
