@@ -78,7 +78,7 @@ class Count(int):
     tree: Tree = None
 
     @classmethod
-    def named(cls, value: int, name: str) -> Count:
+    def named(cls, value: int, name: Tree) -> Count:
         """A parameter."""
         result = cls(value)
         result.tree = name

@@ -66,7 +66,7 @@ def findings(
 
 
 def _certified(file: str | None, words: str) -> str:
-    return words.format(f"certificate: [{file}]({file})") if file else ""
+    return words.format(f"certificate: `{file}`") if file else ""
 
 
 def entries(outcomes: Sequence[Outcome], scale: str, known: Sequence[Statement] = ()) -> dict[str, str]:
