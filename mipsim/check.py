@@ -633,7 +633,7 @@ def integer(x: arb, most: int) -> int:
     return int(float(x))
 
 
-OPERATIONS: dict[str, Callable[..., arb]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": lambda *x: sum(x, ZERO),
     "*": lambda *x: reduce(arb.__mul__, x),
     "-": lambda x, *y: x - y[0] if y else -x,

@@ -10,7 +10,7 @@ from sims.study import Study
 
 GAMES = {"quick": 100_000, "standard": 1_000_000, "full": 10_000_000}
 FIGURE_2A = ((650, 500), (2580, 1970), (1026, 790))
-"""(d, n) of figure 2a: mu_step = 1.14 at K = d in all three."""
+"""(d, n) of the three curves of figure 2a, with the n of the authors' scripts of training: mu_step = 1.14 at K = d in all three."""
 
 
 def _simulated(d: int, n: int) -> tuple[mi.FixedTarget, mi.AbstractAttack]:

@@ -124,7 +124,7 @@ def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: f
     assert high - low <= width
 
 
-def tail(inside: list[tuple[float, float]], out: list[tuple[float, float]], epsilon: float) -> mp.mpf:
+def tail(inside: list[tuple[Any, Any]], out: list[tuple[Any, Any]], epsilon: float) -> Any:
     """The delta of two mixtures of N(shift, 1), each of (shift, weight): what is above the zero of p - e^epsilon q, which bisection finds."""
     parts = [(mp.mpf(s), mp.mpf(w)) for s, w in inside] + [
         (mp.mpf(s), -mp.exp(mp.mpf(epsilon)) * mp.mpf(w)) for s, w in out
