@@ -216,7 +216,7 @@ CURVES = Statement(
     name="azize-scalar-product-curves",
     formula=r"\mu(w) = \frac{w^T (z^* - \mu)}{\sqrt{n \, w^T \Sigma w}} \le \sqrt{m^*}",
     says="For independent coordinates whose standardised (2 + delta)-th moments are bounded by a single number for all coordinates and sizes, all sigma_j > 0, known moments, and a reference point that is the same in "
-    "all games, the curve of either attack, rejecting large scores, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow, w = Sigma^-1 (z* - mu) or z* - z_ref, not 0: of these mu the covariance attack has "
+    "all games, the curve of either attack, on its better side, tends to g_mu with mu = w'(z* - mu)/sqrt(n w'Sigma w) as n and d = tau n grow, w = Sigma^-1 (z* - mu) or z* - z_ref, not 0, with the sign that makes mu >= 0: of these mu the covariance attack has "
     "the largest, sqrt(m*). (So it is on every candidate z*, each with its own m*.)",
     source="Azize & Basu, section 3 and appendix D.3",
     kind=rf.Limit("n", sizes=LARGE, tolerance=0.001, floor=LEAST_RATE),

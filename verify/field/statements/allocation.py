@@ -39,8 +39,8 @@ ALLOCATION = Statement(
     name="field-random-allocation",
     says="A record in a single random step of $t$ (random allocation) is at least as private as in Poisson samples of rate $1/t$, for the "
     "Gaussian mechanism: its $\\delta$ is no larger, at every $\\varepsilon$.",
-    fails="The record is always in some step, where a Poisson sample may miss it in all. For sigma up to 3 and epsilon from 0.05 on this shows at a large delta only, far above any that is promised; with more noise and an epsilon near 0 it shows, by a hair, at small ones too (sigma 10, 2 steps, epsilon 0.001: 0.02776 for 0.02772).",
-    instead="where Poisson samples have delta <= 0.05, at the points judged (sigma <= 3, epsilon >= 0.05)",
+    fails="The record is always in some step, where a Poisson sample may miss it in all. For sigma up to 3 and epsilon from 0.05 on it was seen at deltas above 0.028 only (sigma 0.5, 3,000 steps, epsilon 0.05), far above any that is promised; with more noise and an epsilon near 0 it shows, by a hair, at small ones too (sigma 10, 2 steps, epsilon 0.001: 0.02776 for 0.02772).",
+    instead="where Poisson samples have delta <= 0.01, at the points judged (sigma <= 3, epsilon >= 0.05)",
     source="no author's claim: what a reader may take from the abstract of Feldman and Shenfeld (2026), arXiv 2602.17284; the abstract of version 1 was at hand, not the paper",
     kind=Ordering(unit="log10 delta"),
     domain={
@@ -58,9 +58,11 @@ ALLOCATION = Statement(
         {"sigma": 0.7, "steps": 2, "epsilon": 3.0},
         {"sigma": 1.0, "steps": 10, "epsilon": 0.1},
         {"sigma": 1.0, "steps": 10, "epsilon": 3.0},
-        # Poisson samples have a delta just below 0.05.
-        {"sigma": 3.0, "steps": 20, "epsilon": 0.05},
-        {"sigma": 2.9, "steps": 10, "epsilon": 0.112},
+        # At many steps it fails at a delta of 0.05 too.
+        {"sigma": 0.6, "steps": 400, "epsilon": 0.05},
+        # Poisson samples have a delta just below 0.01.
+        {"sigma": 3.0, "steps": 20, "epsilon": 0.062},
+        {"sigma": 2.9, "steps": 10, "epsilon": 0.12},
     ],
     control=Control({"sigma": 0.7, "steps": 2, "epsilon": 3.0}, attained=True),
     restricted_by=(
@@ -72,9 +74,9 @@ ALLOCATION = Statement(
     ),
     second_route=two_steps_by_draws,
     restored_by=(
-        "Poisson samples have a delta of 0.05 or less",
+        "Poisson samples have a delta of 0.01 or less",
         lambda sigma, steps, epsilon: (
-            log10_delta(mi.dpsgd(sigma, 1.0 / steps, steps), epsilon).high <= math.log10(0.05)
+            log10_delta(mi.dpsgd(sigma, 1.0 / steps, steps), epsilon).high <= math.log10(0.01)
         ),
     ),
     samples=(2, 8, 60),
@@ -262,7 +264,7 @@ EFFECTIVE = Statement(
     says="Of a single step on a Poisson sample the effective noise $\\sigma(q)/q$ at a given $(\\varepsilon, \\delta)$ decreases in the rate $q$: a "
     "larger rate with a noise in proportion to it leaks no more. Judged where $\\delta \\le \\varepsilon/2$ and $\\delta \\le q/2$; the theorem's own "
     "conditions were not at hand. Beyond these two, which are ours, the inequality fails (the theorem's own may exclude that): at $\\varepsilon = 0.1$, $\\delta = 0.04$ the effective noise rises from 6.41 at $q = 0.05$ to 6.62 at 0.08, at "
-    "$\\varepsilon = 1$, $\\delta = 0.2$ from 1.145 at $q = 0.25$ to 1.151 at 0.3; a $\\delta$ near $q$ is not usual use.",
+    "$\\varepsilon = 1$, $\\delta = 0.2$ from 1.145 at $q = 0.25$ to 1.151 at 0.3, at $\\varepsilon = 0.05$, $\\delta = 0.1$ from 3.319 at $q = 0.22$ to 3.333 at 0.24; a $\\delta$ near $q$ is not usual use.",
     source="Kalinin (2024), arXiv 2409.04636, on theorem 6.2 of Räisä, Jälkö and Honkela (2024), whose version 3 has the addendum that the conjecture is proved; of both the abstract was at hand, and of the proof a copy without its formulas",
     kind=Ordering(unit="log10 delta"),
     domain={
