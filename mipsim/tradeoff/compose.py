@@ -620,7 +620,7 @@ def _counted(pairs: Pairs) -> Pairs:
 
 
 def step_law(curve: AbstractTradeOff, known: Known) -> AbstractStepLaw:
-    """The distribution of the privacy loss of a convex curve: in closed form if there is one, else between polygons, each curve's once."""
+    """The distribution of the privacy loss of a convex curve: in closed form if that is known, else between polygons, each curve's once."""
     if isinstance(curve, InverseTradeOff):
         return ReversedStep(step_law(curve.inner, known))
     if (

@@ -41,7 +41,12 @@ def test_all_judged(sound, tmp_path, capsys):
     )
     assert left.startswith("Left to --scale full: ")
     assert [record["claim"] for record in records_of(tmp_path)] == list(sound)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["FINDINGS.md", "index.html", "verdicts.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "FINDINGS.md",
+        "certificates",
+        "index.html",
+        "verdicts.json",
+    ]
 
 
 @pytest.mark.system

@@ -38,7 +38,7 @@ MOST = 400_000
 def certificate_of(outcome: Outcome) -> str:
     """The certificate of what decides a verdict, as JSON; "" where there is none.
 
-    Of a statement that is refuted: of a counterexample that the report shows. Of one that is confirmed: of some of its judged points.
+    Of a refuted statement: of a counterexample that the report shows. Of a confirmed statement: of some of its judged points.
     Without python-flint there is none.
     """
     try:
@@ -142,13 +142,13 @@ def _at(statement: Statement, point: PointResult) -> dict[str, Any]:
 
 def _holds(statement: Statement, point: PointResult, ends: list[Any]) -> bool:
     """Whether the proven ends of the excess decide as the verdict does."""
-    low, high = (float(end) for end in ends[2])
+    (low, high), bound = (float(end) for end in ends[2]), statement.kind.one_sided
     size = max(1.0, *(abs(float(end)) for end in ends[0]))
-    tolerance = 0.0 if statement.kind.one_sided else (point.tolerance or 0.0)
+    tolerance = 0.0 if bound else (point.tolerance or 0.0)
     off = ROUNDING * size
     if point.verdict is Verdict.REFUTED:
-        return low > tolerance + off or (not statement.kind.one_sided and high < -tolerance - off)
-    return high <= tolerance + off and (statement.kind.one_sided or low >= -tolerance - off)
+        return low > tolerance + off or (not bound and high < -tolerance - off)
+    return high <= tolerance + off and (bound or low >= -tolerance - off)
 
 
 def _cases(statement: Statement, point: PointResult) -> Iterator[tuple[dict[str, Any], float | None]]:
@@ -213,13 +213,11 @@ def _traced(name: str, value: Any) -> Any:
 
 
 def _is_literal(value: float, at: Mapping[str, Any]) -> bool:
-    """Whether a claim is a number that its function has, and not one that it computes."""
+    """Whether a claim is a number that its function has, not a computed number."""
     return any(float(value) == k * 10.0**-p for k in range(-2, 6) for p in range(10))
 
 
-def _pairs(
-    claimed: Any, truth: Any, refuted: bool, one_sided: bool
-) -> Iterator[tuple[Any, Any, float | None]]:
+def _pairs(claimed: Any, truth: Any, refuted: bool, bound: bool) -> Iterator[tuple[Any, Any, float | None]]:
     """The trees of claim and truth; of curves probits of TPRs, with their FPR."""
     if isinstance(claimed, Traced) and isinstance(truth, Traced):
         yield claimed.tree, truth.tree, None
@@ -229,7 +227,7 @@ def _pairs(
     rates = RATES
     if refuted:
         rates = sorted(
-            map(float, ndtr(np.linspace(-4.0, 4.0, 41))), key=lambda x: -_apart(claimed, truth, x, one_sided)
+            map(float, ndtr(np.linspace(-4.0, 4.0, 41))), key=lambda x: -_apart(claimed, truth, x, bound)
         )[:1]
     for rate in rates:
         fpr, tpr = truth.point(rate)
@@ -238,12 +236,12 @@ def _pairs(
             yield tree_of(probit(other)), tree_of(probit(tpr)), float(value_of(fpr))
 
 
-def _apart(claimed: Curve, truth: Curve, rate: float, one_sided: bool) -> float:
+def _apart(claimed: Curve, truth: Curve, rate: float, bound: bool) -> float:
     """How far the truth lies above the claim, in probits."""
     fpr, tpr = truth.point(rate)
     rates = [value_of(x) for x in (tpr, claimed.tpr_at(fpr))]
     gap = float(ndtri(rates[0]) - ndtri(rates[1])) if all(map(_seen, rates)) else -math.inf
-    return gap if one_sided or gap == -math.inf else abs(gap)
+    return gap if bound or gap == -math.inf else abs(gap)
 
 
 def _seen(rate: Any) -> bool:

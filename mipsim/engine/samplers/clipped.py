@@ -41,7 +41,7 @@ def words(use: Array | int, row: Array | int, draws: GameDraws) -> tuple[Array, 
     >>> from mipsim._precision import exact_scope
     >>> with exact_scope():
     ...     seed, zero = jnp.zeros(2, jnp.uint32), jnp.zeros((), jnp.int64)
-    ...     print(f"{int(words(0, 0, Draws(seed, zero, zero, zero.astype(jnp.uint64)))[0]):08x}")
+    ...     print(f"{int(words(0, 0, GameDraws(seed, zero, zero, zero.astype(jnp.uint64)))[0]):08x}")
     6627e8d5
     """
     low, high = halves(draws.games)

@@ -326,7 +326,7 @@ RATIO = Statement(
     formula=r"\ell_n \Rightarrow N(-m^* / 2, m^*) \text{ under } H_0, \quad \ell_n \Rightarrow N(m^* / 2, m^*) \text{ under } H_1",
     says="Empirical mean: l_n => N(-m*/2, m*) under H0 and N(+m*/2, m*) under H1.",
     fails=EVEN
-    + " The log ratio of such a coordinate does not become small: it is nearly always near one of two values, 3.5 and -3.5 at n = j.",
+    + " The log ratio of such a coordinate does not become small: it is nearly always near 3.5 or -3.5 at n = j.",
     instead=HOLDS,
     kind=POWER.kind,
     domain=DOMAIN,

@@ -248,7 +248,7 @@ LIRA = Statement(
     says="A model of figure 3a, not the experiment: a DP-SGD step. As the number of shadow models, independent runs without the record on the same other data, grows, the curve of two-sided "
     "offline LiRA on logits, on average over them, tends to j (d = 1), for Gaussian noise and a logit that is linear in the released gradient and varies "
     "along the record's own gradient, of norm Delta, alone. (Two-sided is a reading: the text does not say which side. The text at hand, which is without the appendix, does not say how many shadow models "
-    "there are; how near a finite number comes is judged in kaissis-audit-lira-enough. With 32 the FNR at FPR 0.05 and Delta/sigma = 1 is 0.841, j is 0.830: a mean and a deviation estimated from few add noise of their own.)",
+    "there are; how near a finite number comes is judged apart. With 32 the FNR at FPR 0.05 and Delta/sigma = 1 is 0.841, j is 0.830: a mean and a deviation estimated from few add noise of their own.)",
     source="Kaissis et al., figure 3a",
     kind=rf.Limit("shadows", sizes=tuple(64 * 2**k for k in range(10)), tolerance=0.02, unit=UNIT),
     domain={

@@ -43,7 +43,7 @@ FINITE = Statement(
     formula=r"\mu = \sqrt{2} \, c \sqrt{e^{s^2} \Phi(3 s / 2) + 3 \Phi(-s / 2) - 2}, \quad s = \mu_{\mathrm{step}}, \quad c = \lim \frac{n}{N} \sqrt{t}",
     uses=("leemann-lemma-5.1",),
     says="Exactly T steps at rate n/N are mu-GMIP with mu of equation 10 at c = (n/N) sqrt(T), a (loose) bound.",
-    fails="Equation 10 is a central limit: at finitely many steps the few batches that hold the target give tails that are heavier than those of the limit. The quoted construction of ever more steps does not help: within one endless run no finite mu holds (leemann-lemma-5.1), and in runs of their own the T steps are no part of a longer run. At mu = 0.4 and 1 it stands at FPRs from 1e-7 on, where compositions are certified, for the runs of 860 and 1,200 steps of the authors' public code (Adult, CIFAR-10); for that of 207 (Purchase) it fails, at FPRs below 1e-4 alone.",
+    fails="Equation 10 is a central limit: at finitely many steps the few batches that hold the target give tails that are heavier than those of the limit. The quoted construction of ever more steps does not help: within a single endless run no finite mu holds (leemann-lemma-5.1), and in runs of their own the T steps are no part of a longer run. At mu = 0.4 and 1 it stands at FPRs from 1e-7 on, where compositions are certified, for the runs of 860 and 1,200 steps of the authors' public code (Adult, CIFAR-10); for that of 207 (Purchase) it fails, at FPRs below 1e-4 alone.",
     instead="as T grows; at finite T the composition of T steps",
     source="Leemann et al., section 5.2",
     kind=rf.Bound(floor=1e-7),  # where the composition is certified
