@@ -46,6 +46,7 @@ FALSE = statement(
         rf.Point({"x": 0.75, "law": NASTY}, name="breaks"),
     ),
     quote=rf.Quote(f"It holds {NASTY}.", "p. 4"),
+    not_judged={NASTY: "its tags are of no matter"},
     second_route=lambda x: rf.Replication(x, x, x, "x", "by hand"),
 )
 CORRECTED = FALSE.corrected(

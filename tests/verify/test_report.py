@@ -98,6 +98,8 @@ def test_a_finding_has_all_that_is_needed_to_check_it(written, broken):
     ):
         assert message in text
     assert text.count("###") == 1  # what stands is no finding
+    for way in (text, page.read_text("utf-8")):
+        assert re.search(r"Of this, not judged here: .*&lt;script.*its tags are of no matter", way)
 
 
 def test_a_correction_is_no_statement_of_the_paper(written):

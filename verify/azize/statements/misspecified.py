@@ -142,7 +142,7 @@ THEOREM = Statement(
     uses=("azize-eq-5",),
     says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m_targ.",
     fails="Where the data have no density the likelihood ratio need not be the score of equation 5. Aimed at a point off the lattice of the data, it is degenerate in both worlds and tells nothing.",
-    instead="for the score of equation 5; for the ratio itself, Bernoulli coordinates aimed at 0 or 1, or densities",
+    instead=r"for the score of equation 5; for the ratio itself, under the conditions of azize-eq-5-corrected, Bernoulli data with targets in $\{0, 1\}^d$, as in the paper's experiments, and data with densities",
     kind=rf.Limit("n", sizes=SIZES, unit="advantage", rate=lambda **at: rate("targ", BEST, **at), ceiling=nothing),
     domain=_DOMAIN,
     where=is_visible,

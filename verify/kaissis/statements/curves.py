@@ -168,7 +168,9 @@ COROLLARY_1 = Statement(
 LEMMA_6 = Statement(
     name="kaissis-lemma-6",
     formula=r"f' \ge f",
-    says="A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f.",
+    says="A mechanism that is f-DP is f'-DR with f' >= f: J lies nowhere below the tight f. (Judged for Poisson-sampled Laplace noise at d = 1 and for "
+    "Gaussian noise, as j_p >= f_p before both are symmetrised, which keeps the order. In general a test of the relaxed attacker is a test of the same two "
+    "distributions: j and its inverse lie above the symmetric, convex f, and so does J.)",
     kind=rf.Ordering(floor=1e-9),
     domain={
         "noise": rf.Choice("Laplace", "Gaussian", meaning="law of the noise"),

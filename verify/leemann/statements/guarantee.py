@@ -246,8 +246,8 @@ RANDOM = Statement(
     name="leemann-K-equals-d",
     uses=("leemann-thm-5.1",),
     unreached={"leemann-thm-5.1": lambda: True},  # of a mean of 0 both definitions of K agree
-    says="At the sizes of figures 2b and 2c, d of section 6 and n of the authors' scripts of training, with K = d, equation 8 is the trade-off of targets sampled from Gaussian gradients, to 0.02 probits at error rates from 1e-4.",
-    source="Leemann et al., section 6.1",
+    says="At the sizes of figures 2a (d = 650, n = 500), 2b and 2c, d of section 6 and n of the authors' scripts, with K = d, equation 8 is the trade-off of targets sampled from Gaussian gradients, to 0.02 probits at error rates from 1e-4.",
+    source="Leemann et al., section 6.1; n from the authors' published scripts and notebook",
     kind=rf.Equality(),
     domain={"d": rf.Choice(*(d for d, _ in PAPER), meaning="dimension of the gradients")},
     claimed=lambda d: leemann.step_tradeoff(d, dict(PAPER)[d], d),
