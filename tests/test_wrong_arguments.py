@@ -169,7 +169,7 @@ ALSO: dict[str, set[str]] = {
     "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
     **{key: {"infinity"} for key in ("x", "moment", "value", "high", "clip")},
     "shape": {"infinity"},
-    "cov": {"an array of no sides"},
+    "cov": {"an array of no sides"}, "p": {"an array of no sides"},
     **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
