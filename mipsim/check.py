@@ -586,6 +586,10 @@ def of_guesses(question: dict[str, Any], quantity: str, at: Fraction) -> Ends:
 
 def chi_square(x: arb, degrees: arb, off: arb = ZERO) -> arb:
     """The distribution function of a (non-central) chi-square law: a Poisson sum of gamma laws, whose rest lies between 0 and its weight."""
+    demand(
+        0 < degrees < 10**9 and off >= 0,
+        "a chi-square law needs degrees in (0, 1e9), and a non-centrality >= 0",
+    )
     if not x > 0:
         return ZERO if x <= 0 else ZERO.union(arb(1))
     a, y, rate = degrees / 2, x / 2, off / 2
@@ -612,9 +616,9 @@ def chi_square(x: arb, degrees: arb, off: arb = ZERO) -> arb:
 def chi_square_quantile(rate: arb, *law: arb) -> arb:
     """The point below which a (non-central) chi-square law has a probability."""
     demand(0 < rate < 1, "a quantile is of a probability")
-    high = arb(1)
-    while not chi_square(high, *law) > rate:
-        high *= 2
+    high = next((arb(2) ** k for k in range(200) if chi_square(arb(2) ** k, *law) > rate), None)
+    if high is None:
+        raise Undecided("a quantile is too large, or its probability too near 1")
     low = turn(lambda x: chi_square(x, *law) <= rate, ZERO, high)[0]
     high = (low * (1 + arb(2) ** -44)).mid()
     demand(chi_square(high, *law) >= rate, "a quantile was lost to rounding; take more bits")
@@ -624,6 +628,7 @@ def chi_square_quantile(rate: arb, *law: arb) -> arb:
 def binomial(k: arb, games: arb, rate: arb) -> arb:
     """P(X <= k) of a binomial law."""
     count, n = (integer(x, 10**12) for x in (k, games))
+    demand(0 <= rate <= 1, "a rate lies in [0, 1]")
     return arb(1) if count >= n else 1 - tail(count + 1, n, rate)
 
 
@@ -636,7 +641,7 @@ def integer(x: arb, most: int) -> int:
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": lambda *x: sum(x, ZERO),
     "*": lambda *x: reduce(arb.__mul__, x),
-    "-": lambda x, *y: x - y[0] if y else -x,
+    "-": lambda x, y=None: -x if y is None else x - y,
     "/": lambda x, y: x / y,
     "^": lambda x, y: x ** int(float(y)) if y.is_integer() and abs(y) < 10**6 else x**y,
     "max": lambda *x: reduce(arb.max, x),

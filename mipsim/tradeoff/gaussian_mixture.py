@@ -1,6 +1,7 @@
 """The trade-off function of two mixtures of Gaussians with the same noise: what random participation in a noisy sum leaks."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from fractions import Fraction
@@ -18,6 +19,7 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _SUM = 1e-9  # by which probabilities may miss 1: they are divided by their sum
 _NARROW = 1e-9  # a relative width of delta above which it is looked at as of any curve too
+_LEAST = 1e-100  # distance of two parts, in units of the noise
 _WEIGHTS = 1e-14  # relative: what rounding leaves open of a probability, such as a binomial
 
 
@@ -170,12 +172,20 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         their digits.
         """
         x = np.asarray(epsilon, np.float64).ravel()
-        logs = [{shift: math.log(share) for shift, share in parts} for parts in (self._inside, self._out)]
-        shifts = np.array(sorted(set(logs[0]) | set(logs[1])))
+        shares = [defaultdict[float, float](float), defaultdict[float, float](float)]
+        for share, parts in zip(shares, (self._inside, self._out), strict=True):
+            for shift, weight in parts:  # two sensitivities may be the same number of units of the noise
+                share[shift] += weight
+        shifts = np.array(sorted({**shares[0], **shares[1]}))
+        gap = float(np.diff(shifts).min(initial=math.inf))
+        if not (
+            gap >= _LEAST and np.abs(shifts).max() <= 1.0 / _LEAST
+        ):  # squares of what is farther are no floats
+            return super()._log_delta(epsilon)
         rows = []
         for s in shifts.tolist():
-            p, q = (log.get(s, -math.inf) for log in logs)
-            rows.append(_difference(p, q, x, same=s == 0.0 and self._is_even))
+            p, q = (math.log(share[s]) if share[s] else -math.inf for share in shares)
+            rows.append(_difference(p, q, x, same=p == q and s == 0.0 and self._is_even))
         coefficients = tuple(np.array(part) for part in zip(*rows, strict=True))
         column = shifts[:, None]
 
@@ -185,22 +195,25 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             ends = _signed_sum(coefficients, exponents, exponents, np.abs(column * y) + column**2)
             return ends[0][0] > 0.0 if end else ~(ends[1][0] < 0.0)
 
-        reach = (np.abs(x) + 1600.0) / np.diff(shifts).min(initial=np.inf) + np.abs(shifts).max()
-        low, high = _crossing(-reach, reach, above)
-        middle = np.where(np.isfinite(high), high, low)
-        tails = [log_ndtr(column - y) for y in (low, high, middle)]
-        sizes = [np.where(np.isneginf(tail), 0.0, np.abs(tail)) for tail in tails]
-        most = _signed_sum(coefficients, tails[1], tails[0], np.maximum(sizes[0], sizes[1]))[1]
-        least = _signed_sum(coefficients, tails[2], tails[2], sizes[2])[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            known = [np.where(value > 0.0, scale + np.log(value), -np.inf) for value, scale in (least, most)]
+        reach = (np.abs(x) + 1600.0) / gap + np.abs(shifts).max()
+        with np.errstate(all="ignore"):  # what is no number bounds nothing
+            low, high = _crossing(-reach, reach, above)
+            middle = np.where(np.isfinite(high), high, low)
+            tails = [log_ndtr(column - y) for y in (low, high, middle)]
+            sizes = [np.where(np.isneginf(tail), 0.0, np.abs(tail)) for tail in tails]
+            least, scale = _signed_sum(coefficients, tails[2], tails[2], sizes[2])[0]
+            most, wider = _signed_sum(coefficients, tails[1], tails[0], np.maximum(sizes[0], sizes[1]))[1]
+            known = [
+                np.where(least > 0.0, scale + np.log(least), -np.inf),
+                np.where(most <= 0.0, -np.inf, np.fmin(wider + np.log(most), 0.0)),
+            ]
             wide = ~(known[1] - known[0] <= _NARROW)
         if wide.any():
             for end, other, best in zip(
                 known, super()._log_delta(x[wide]), (np.maximum, np.minimum), strict=True
             ):
                 end[wide] = best(end[wide], other)
-        return known[0].reshape(np.shape(epsilon)), np.minimum(known[1], 0.0).reshape(np.shape(epsilon))
+        return known[0].reshape(np.shape(epsilon)), known[1].reshape(np.shape(epsilon))
 
     def is_convex(self) -> bool:
         return True

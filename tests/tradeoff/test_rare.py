@@ -154,8 +154,41 @@ def test_a_rare_record_that_is_replaced(noise: float, p: float, epsilon: float):
         assert noise < 0.1 or not low <= truth(1.03) <= high
 
 
+@pytest.mark.parametrize(
+    ("sensitivities", "probabilities", "noise"),
+    [
+        (
+            [0.0, 0.7, 0.1 * 7],
+            [0.5, 0.25, 0.25],
+            1.2,
+        ),  # which differ as floats, and not in units of the noise
+        ([0.0, 5e-324, 1.0], [0.25, 0.25, 0.5], 4.0),
+        ([1e-8], [1.0], 1.0),
+        ([0.0, 0.3, 2.0], [1e-300, 0.5, 0.5], 0.2),
+    ],
+)
+@pytest.mark.parametrize("opposite", [([0.0], [1.0]), ([0.0, 0.5], [0.5, 0.5])])
+@pytest.mark.filterwarnings("error")
+def test_mixtures_whose_parts_lie_together_or_far_apart(sensitivities, probabilities, noise, opposite):
+    curve = mi.GaussianMixtureTradeOff(sensitivities, probabilities, noise, *opposite)
+    with mp.workdps(150):
+        inside, out = (
+            [(sign * mp.mpf(s) / mp.mpf(noise), w) for s, w in zip(*side, strict=True)]
+            for sign, side in ((1, (sensitivities, probabilities)), (-1, opposite))
+        )
+        for epsilon in (0.0, 0.3):
+            low, high = curve.log_delta_bounds(epsilon)
+            truth = tail(inside, out, epsilon)
+            assert low <= (mp.log(truth) if truth > 0 else -math.inf) <= high
+
+
 def test_where_no_high_precision_reaches():
-    """Bounds that were factors of 10^80 and 10^5 apart."""
+    """Bounds that were factors of 10^80 and 10^5 apart, and parts so far apart or so near that their squares are no floats."""
+    low, high = mi.GaussianMixtureTradeOff([0.0, 1e160], [0.5, 0.5]).delta_bounds(1e5)
+    assert low <= 0.5 <= high
+    low, high = mi.GaussianMixtureTradeOff([0.0, 1e-160, 2e-160], [0.2, 0.3, 0.5]).log_delta_bounds(1.0)
+    assert low <= high
+    assert high > -math.inf
     low, high = mi.dpsgd(4.0, 0.00033, 10_000, neighbours="remove").log_delta_bounds(0.07)
     assert low <= high <= low + 1e-4
     curve = mi.dpsgd(3.872, 0.00208, 36, neighbours="replace", sampling="fixed_size")
