@@ -18,6 +18,7 @@ _LEAST_NOISE, _MOST_NOISE = 1e-3, 1e6  # outside is no mechanism: mu would be 10
 FINE = 1e-5
 """Relative width at which a composed curve is accounted for and its least noise reported, and that of its epsilon."""
 _COARSE = 1e-3  # relative width of a composed curve's numbers while the root is looked for
+_NEARLY = 1e-4  # relative width of the delta that is looked at in the end
 # of the budget of a question, of which there are some thirty: a wider bound is on the safe side
 _SHARE = 1.0 / 8.0
 _RELATIVE = 1e-12  # four digits above float64 rounding; the result is nudged to the safe side of the root
@@ -227,7 +228,9 @@ def _target(
         return max(worst - log_delta, -1e3)
 
     def either(curve: AbstractTradeOff) -> float:
-        return max(epsilon_beyond(curve), float(_worse(curve, both).delta_bounds(eps)[1]) - slack)
+        # Upper ends of nearer bounds are hardly higher; far out they may take seconds.
+        nearly = curve.at_accuracy(_NEARLY, FINE) if isinstance(curve, ComposedTradeOff) else curve
+        return max(epsilon_beyond(curve), float(_worse(nearly, both).delta_bounds(eps)[1]) - slack)
 
     return delta_beyond, either, words
 
