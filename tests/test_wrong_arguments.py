@@ -166,10 +166,10 @@ OF_ANY_SHAPE = {"a cube", "an empty list", "an array of no sides"}
 ALSO: dict[str, set[str]] = {
     "progress": {"a function"}, "limit": {"a function"}, "fixed": PLAIN,
     "values": {*PLAIN, "a ragged list", "a list with such a number"}, "claim": {"NaN", "infinity"},
-    "scores": {"a word", "words that steer"}, "budget": {"an array of no sides"},
+    "scores": {"a word", "words that steer"},
     **{key: {"infinity"} for key in ("x", "moment", "value", "high", "clip")},
     "shape": {"infinity"},
-    "cov": {"an array of no sides"}, "p": {"an array of no sides"},
+    "cov": {"an array of no sides"}, "p": {"an odd number"}, "budget": {"an odd number"},
     **{key: {"an empty list"} for key in ("inputs", "widths", "channels", "hidden", "count")},
 }  # fmt: skip
 """What is right in the place of some arguments beside what is right where theirs is."""
@@ -182,10 +182,11 @@ OF_COORDINATES = {
 
 def fits(name: str, right: Any, kind: str, parameter: inspect.Parameter | None) -> bool:
     """Whether a value of a kind may be right in the place of a right value; of these a sentence is as good as none."""
+    also = kind in ALSO.get(name, ())
     kind = {"an odd number": "an array of no sides", "an odd word": "a word"}.get(kind, kind)
     written = "" if parameter is None else parameter.annotation
     numbers_alone = getattr(written, "__name__", str(written)).removesuffix(" | None") in ("float", "int")
-    also = kind in ALSO.get(name, ()) or (kind == "an array of no sides" and name in OF_COORDINATES)
+    also = also or kind in ALSO.get(name, ()) or (kind == "an array of no sides" and name in OF_COORDINATES)
     if name in TAKES_ANYTHING or (also and not (numbers_alone and kind in OF_ANY_SHAPE)):
         return True
     if kind == "nothing":
