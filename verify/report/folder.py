@@ -61,20 +61,21 @@ class ReportFolder:
         self._began = datetime.now(UTC)
         self.outcomes: list[Outcome] = []
         self._texts: dict[str, str] = {}
-        self._certificates: dict[
-            str, str
-        ] = {}  # name of a statement -> the file of its certificate, in the folder
+        # name of a statement -> the file of its certificate, in the folder
+        self._certificates: dict[str, str] = {}
 
     def add(self, outcome: Outcome) -> None:
         """Add what came of a statement; it is encoded once, however often the file is written."""
-        name, entry = (
-            outcome.statement.name,
-            record_of(outcome, correction_of(outcome.statement, self._known), self._setting.scale),
-        )
-        if self._folder is not None and (certificate := certificate_of(outcome)):
-            self._certificates[name] = f"certificates/{name}.json"
-            (self._folder / "certificates").mkdir(exist_ok=True)
-            replace_file(self._folder / self._certificates[name], certificate)
+        name = outcome.statement.name
+        entry = record_of(outcome, correction_of(outcome.statement, self._known), self._setting.scale)
+        if self._folder is not None:
+            file = f"certificates/{name}.json"
+            if certificate := certificate_of(outcome):
+                self._certificates[name] = file
+                (self._folder / file).parent.mkdir(exist_ok=True)
+                replace_file(self._folder / file, certificate)
+            else:
+                (self._folder / file).unlink(missing_ok=True)  # that of an earlier run
         entry["certificate"] = self._certificates.get(name)
         text = json.dumps(entry, indent=1, ensure_ascii=False, allow_nan=False)
         self._texts[name] = text
@@ -125,7 +126,7 @@ class ReportFolder:
             f"the register at full scale, each {three_digits(setting.risk)}; exact laws use none of it",
             "judged here": f"{plural(len(outcomes), 'statement')}, {plural(len(judged), 'point')}, "
             f"{count(sum(point.games for point in judged))} games per world",
-            "certificates": f"of {plural(len(self._certificates), 'statement')}, for `mipsim check`",
+            "certificates": f"of {plural(len(self._certificates), 'statement')}, for mipsim check",
             "scale and seed": f"{setting.scale}, seed {setting.seed}",
             "time, summed over statements": duration(sum(each.seconds for each in outcomes)),
             "date": self._began.strftime("%Y-%m-%d %H:%M %Z"),
