@@ -14,12 +14,14 @@ import numpy as np
 
 from mipsim._extras import optional
 from mipsim._files import replace_file
+from mipsim._precision import exact_scope
 from mipsim._printed import Bounds
 from mipsim._validation import file_path, number
 from mipsim._words import kind_of
 from mipsim.audits.designs import DESIGNS
 from mipsim.audits.one_run import SINGLE, chance_of_the_nearest_number
 from mipsim.audits.result import Audit
+from mipsim.forms.score import line_at
 from mipsim.tradeoff.account import DELTAS, EPSILONS, FPRS, Account, bounds_of, wanted_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -40,6 +42,8 @@ _SLACK = 1e-10
 _MOST_PLACES = 1 << 18
 _BITS = 128
 _LEAST = 1e-12  # numbers below it may have wider ends
+Grids = Callable[[float], tuple[dict[str, Any], bool]]
+"""Of a step: what the checker needs beside a question, and whether a finer one fits."""
 _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}
 
 
@@ -91,11 +95,11 @@ def certify(
     target = file_path("path", path)
     optional("flint", "certificates", "check")
     curve = question.curve if isinstance(question, Account) else question
-    reach: Callable[[float], float] = float  # a loss that is larger with hardly more than a probability
+    step, grids = 5.0 * width, None
     if isinstance(question, Audit):
         stated, claims = _audited(question)
     elif isinstance(question, tuple):
-        stated, claims, reach = _played(question, wanted_of(delta, epsilon, fpr))
+        stated, claims, grids = _played(question, wanted_of(delta, epsilon, fpr), width)
     elif isinstance(curve, AbstractTradeOff):
         wanted = wanted_of(delta, epsilon, fpr)
         numbers = question.numbers if isinstance(question, Account) else bounds_of(curve, wanted)
@@ -103,8 +107,14 @@ def certify(
         neighbours = "add_or_remove" if way else "remove"
         stated = {"kind": "composition", "parts": _parts(way or curve), "neighbours": neighbours}
         claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
-        ways = curve, curve.inverse()
-        reach = lambda least: 1.0 + max(float(each.epsilon_bounds(least)[1]) for each in ways)  # noqa: E731
+        ways, copies = (curve, curve.inverse()), sum(part["copies"] for part in stated["parts"])
+        if copies > 1:
+            grids = grids_of(
+                claims,
+                copies,
+                width,
+                lambda least: 1.0 + max(float(each.epsilon_bounds(least)[1]) for each in ways),
+            )
     elif curve is None:
         raise ValueError(
             "question is an account of several trainings at once, which has no certificate; give phases"
@@ -120,7 +130,9 @@ def certify(
         "bits": 4 * _BITS if stated["kind"] == "guesses" else _BITS,  # many steps, each of the last
         "claims": claims,
     }
-    _prove(certificate, width, reach)
+    if "parts" in stated:
+        step = math.sqrt(width / sum(part["copies"] for part in stated["parts"])) / 2.0
+    _prove(certificate, width, step, grids)
     replace_file(target, json.dumps(certificate, indent=1) + "\n")
     return target
 
@@ -162,12 +174,11 @@ def _audited(audit: Audit) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def _played(
-    question: tuple[Any, ...], wanted: dict[str, list[float]]
-) -> tuple[dict[str, Any], list[dict[str, Any]], Callable[[float], float]]:
-    """The likelihood ratio of independent coordinates: a composition of theirs. Each is a count of n records, with the target among them or not."""
-    from scipy.stats import binom
-
+    question: tuple[Any, ...], wanted: dict[str, list[float]], width: float
+) -> tuple[dict[str, Any], list[dict[str, Any]], Grids | None]:
+    """Of the mean of Bernoulli data, a linear score, or the likelihood ratio."""
     from mipsim.attacks import LikelihoodRatio
+    from mipsim.attacks.base import AbstractLinearAttack
     from mipsim.distributions import Bernoulli
     from mipsim.games import FixedTarget
     from mipsim.mechanisms import EmpiricalMean
@@ -175,22 +186,56 @@ def _played(
     game, attack = question if len(question) == 2 else (question, None)
     if not (
         isinstance(game, FixedTarget)
-        and isinstance(attack, LikelihoodRatio)
+        and isinstance(attack, (LikelihoodRatio, AbstractLinearAttack))
         and type(game.mechanism) is EmpiricalMean
         and isinstance(game.data, Bernoulli)
     ):
         raise ValueError(
-            "question is a pair; certificates exist of (game, LikelihoodRatio) for the mean of Bernoulli data"
+            "question is a pair; certificates exist of (game, LikelihoodRatio or a linear score) for the mean of Bernoulli data"
         )
-    n, target = game.n, np.asarray(game.target)
-    coins = [Fraction(float(p)) for p in np.broadcast_to(game.data.p, target.shape)]
+    exact, target = game.exact(attack), np.asarray(game.target)
+    claims = [claim for name, ends in bounds_of(exact, wanted).items() if (claim := _claim(name, ends))]
+    coins = np.broadcast_to(np.asarray(game.data.p, np.float64), target.shape)
+    if isinstance(attack, AbstractLinearAttack):
+        with exact_scope():
+            weights, offset = line_at(attack, target)
+        at = exact.law.threshold_at(np.array(wanted["fpr"])) - offset
+        stated, grids = _weighted(game.n, weights, coins, target, at)
+        return stated, claims, grids
+    stated, reach = _ratio(game.n, coins, target)
+    return stated, claims, grids_of(claims, target.size, width, reach) if target.size > 1 else None
+
+
+def _weighted(
+    n: int, weights: np.ndarray, coins: np.ndarray, target: np.ndarray, wanted: np.ndarray
+) -> tuple[dict[str, Any], Grids]:
+    """A weighted sum of counts, and thresholds at which the checker looks: those that are wanted, and others from end to end."""
+    weights = weights / n
+    mean, spread = n * float(weights @ coins), math.sqrt(n * float(weights**2 @ (coins * (1.0 - coins))))
+    moved = float(weights @ (target - coins))
+    low, high = mean + min(moved, 0.0) - 8.0 * spread, mean + max(moved, 0.0) + 8.0 * spread
+
+    def grid(step: float) -> tuple[dict[str, Any], bool]:
+        blur, size = spread * step / 50.0, math.ceil((high - low) / (spread * step))
+        near = [wanted + shift * blur for shift in (-1.5, 1.5)]
+        thresholds = np.sort(np.concatenate([np.linspace(low, high, size), *near]))
+        scales = {"tilt": 1.0 / spread, "period": 50.0 * spread, "blur": blur}
+        written = {name: x.hex() for name, x in scales.items()}
+        return {"thresholds": [x.hex() for x in thresholds], **written}, size < 2000
+
+    rows = zip(map(_written, weights), map(_written, coins), map(int, target), strict=True)
+    return {"kind": "weighted", "n": n, "coordinates": [*map(list, rows)]}, grid
+
+
+def _ratio(n: int, coins: np.ndarray, target: np.ndarray) -> tuple[dict[str, Any], Callable[[float], float]]:
+    """The likelihood ratio: a composition of coordinates. Each is a count of n records, with the target among them or not."""
+    from scipy.stats import binom
+
     parts = []
-    for p, z in zip(coins, target, strict=True):
+    for p, z in zip(map(Fraction, map(float, coins)), target, strict=True):
         coin = [_written(1 - p), _written(p)]
         shifted = ["0/1", "1/1"] if z else ["1/1"]
         parts.append({"in": [[coin, n - 1], [shifted, 1]], "out": [[coin, n]], "copies": 1})
-    numbers = bounds_of(game.exact(attack), wanted)
-    claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
 
     def reach(least: float) -> float:
         counts = np.arange(n + 1)
@@ -208,7 +253,7 @@ def _played(
 
         return 1.0 + min(map(bound, np.geomspace(0.1, 100.0, 40)))
 
-    return {"kind": "composition", "parts": parts, "neighbours": "remove"}, claims, reach
+    return {"kind": "composition", "parts": parts, "neighbours": "remove"}, reach
 
 
 def _claim(name: str, ends: Bounds) -> dict[str, Any] | None:
@@ -266,16 +311,14 @@ def _written(value: float | Fraction) -> str:
     return "{}/{}".format(*Fraction(value).as_integer_ratio())
 
 
-def _prove(certificate: dict[str, Any], width: float, reach: Callable[[float], float]) -> None:
+def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids | None) -> None:
     """Have the checker compute the ends, on finer and finer grids; and compare them with what is stated."""
     from mipsim import check
 
-    claims, parts = certificate["claims"], certificate["question"].get("parts", ())
-    copies = sum(part["copies"] for part in parts)
-    step, fits = math.sqrt(width / max(copies, 1)) / 2.0, copies > 1
+    claims, fits = certificate["claims"], False
     while True:
-        if copies > 1:
-            certificate["grid"], fits = _grid(certificate, copies, step, width, reach)
+        if grids is not None:
+            certificate["grid"], fits = grids(step)
         ends = check.computed(certificate)
         wide = max(
             (float((high - low) / high) for low, high in ends if high.is_finite() and high > _LEAST),
@@ -286,7 +329,7 @@ def _prove(certificate: dict[str, Any], width: float, reach: Callable[[float], f
         step /= min(max(2.0, math.sqrt(1.5 * wide / width)), 8.0)
     for claim, (low, high) in zip(claims, ends, strict=True):
         claim["low"] = _outward(_exactly(low), -1)
-        if high.is_finite() and certificate["question"]["kind"] == "composition":
+        if high.is_finite() and certificate["question"]["kind"] in ("composition", "weighted"):
             claim["high"] = _outward(_exactly(high), 1)
     if not all(map(check.proves, ends, claims)):
         raise ArithmeticError(
@@ -304,15 +347,24 @@ def _outward(end: Fraction, sign: int) -> str:
     return float(end * (1 + sign * (1 if end > 0 else -1) * Fraction(_SLACK))).hex()
 
 
-def _grid(
-    certificate: dict[str, Any], copies: int, step: float, width: float, reach: Callable[[float], float]
-) -> tuple[dict[str, Any], bool]:
-    """A grid for a composition, and whether a finer grid fits."""
-    claims = certificate["claims"]
+def grids_of(
+    claims: list[dict[str, Any]], copies: int, width: float, reach: Callable[[float], float]
+) -> Grids:
+    """Grids for a composition; `reach` is a loss that is larger with hardly more than a probability."""
     values = [float.fromhex(end) for claim in claims for end in (claim["at"], *claim.get("stated", ()))]
     least = width * 1e-3 * min(max(value, _LEAST) for value in values if 0.0 < value < 1.0)
     grids = 1 + int(math.log2(copies)) // 2
-    window = math.ceil(reach(least) / (step * 2 ** (grids - 1)))
     tail = 2.0 ** math.floor(math.log2(least / copies) - 3.0)
-    grid = {"step": step.hex(), "window": [-window, window], "parts": 2, "grids": grids, "tail": tail.hex()}
-    return grid, 4 * (window << (grids - 1)) <= _MOST_PLACES
+
+    def grid(step: float) -> tuple[dict[str, Any], bool]:
+        window = math.ceil(reach(least) / (step * 2 ** (grids - 1)))
+        made = {
+            "step": step.hex(),
+            "window": [-window, window],
+            "parts": 2,
+            "grids": grids,
+            "tail": tail.hex(),
+        }
+        return made, 4 * (window << (grids - 1)) <= _MOST_PLACES
+
+    return grid

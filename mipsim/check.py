@@ -28,9 +28,10 @@ from fractions import Fraction
 from functools import cache, partial, reduce
 from heapq import heapify, heappop, heappush
 from itertools import pairwise, zip_longest
+from operator import mul
 from typing import Any
 
-from flint import arb, arb_poly, ctx, fmpq
+from flint import acb, acb_poly, arb, arb_poly, ctx, fmpq
 
 Cell = tuple[arb, arb]  # probabilities "in" and "out" of an outcome, or of several
 Ends = tuple[arb, arb]  # a lower and an upper end
@@ -224,6 +225,95 @@ class Finite:
         if self.ordered:
             return value, value
         return value, (self.curve(slope) + slope * goal).min(arb(1)) if slope > 0 else arb(1)  # at any slope
+
+
+class Weighted:
+    """A weighted sum S of n independent Bernoulli records, of which one may be the target: its tests at given thresholds.
+
+    Normal noise of scale blur / 8 is added; it moves a tail by less than the blur. For S with this noise, c > 0 and T > 0, Poisson's
+    summation makes the sum of e^(c m T) P(S > t + m T) over all m that of E e^(s (S - t)) / (s T) over all k, s = c + 2 pi i k / T. All of
+    the first but m = 0 is small; so is the second from some k on: a coin X, tilted by c to the variance v, has |E e^(iuX)| <= e^(-v (1 - cos u)).
+    """
+
+    def __init__(self, question: dict[str, Any], grid: Any) -> None:
+        _, records, coordinates = record(question, "kind", "n", "coordinates")
+        thresholds, *scales = record(grid, "thresholds", "tilt", "period", "blur")
+        read = [tuple(map(exact, several(each, 3))) for each in several(coordinates)]
+        levels, known = list(map(exact, several(thresholds))), list(map(exact, scales))
+        demand(all(0 <= p <= 1 and z in (0, 1) for _, p, z in read), "a rate or a target is out of range")
+        demand(levels == sorted(levels) and min(known) > 0, "thresholds must rise, and scales be above 0")
+        self.n, (self.tilt, self.period, self.blur) = whole(records, 2, 10**6), map(ball, known)
+        self.coins, self.moved = (
+            [(ball(w), ball(p)) for w, p, _ in read],
+            ball(sum(w * z for w, _, z in read)),
+        )
+        self.noise, pace = self.blur / 8, 2 * arb.pi() / self.period
+        zero = self.transforms(self.tilt)
+        terms, k = [[x / (2 * self.tilt)] for x in zero], 0
+        while not k or abs(terms[0][-1]) > zero[0] * arb(2) ** -80 / self.tilt:
+            k += 1
+            s = acb(self.tilt, pace * k)
+            for row, x in zip(terms, self.transforms(s), strict=True):
+                row.append(x / s)
+            demand(k < 2000, "the period is too long")
+        rest = self.beyond(pace * k, pace)
+        self.rates = [(ZERO, ZERO)]
+        worlds = [
+            (acb_poly(row), x, self.transforms(2 * self.tilt)[n])
+            for n, (row, x) in enumerate(zip(terms, zero, strict=True))
+        ]
+        self.rates += [
+            tuple(self.between(ball(t), pace, rest, *world) for world in worlds) for t in reversed(levels)
+        ]
+        self.rates += [(arb(1), arb(1))]
+
+    def transforms(self, s: Any) -> tuple[Any, Any]:
+        """E e^(s S) in both worlds, of S with noise."""
+        one = reduce(mul, (1 + p * ((s * w).exp() - 1) for w, p in self.coins))
+        rest = one ** (self.n - 1) * ((s * self.noise) ** 2 / 2).exp()
+        return rest * (s * self.moved).exp(), rest * one
+
+    def beyond(self, u: arb, pace: arb) -> arb:
+        """Of the terms above the frequency u, in units of the transform at 0: by the coins up to a last frequency, above it by the noise."""
+        last, most, spread = 13 / self.noise + pace, ZERO, list[Cell]()
+        for w, p in self.coins:
+            odds = p * (self.tilt * w).exp()
+            odds /= 1 - p + odds
+            spread.append((w, odds * (1 - odds)))
+        first, wide = u, 1 / (2 * reduce(arb.max, (abs(w) for w, _ in spread)))
+        demand(len(spread) * (last - first) < wide * 10**8, "the blur is too small")
+        while first < last:
+            size = (first / 8).min(wide)
+            held, first = first.union(first + size), (first + size).mid()
+            power = dot([v for _, v in spread], [1 - (held * w).cos() for w, _ in spread])
+            most = most.max((-(self.n - 1) * power).exp())
+        above = (13 * arb(0.5).sqrt()).erfc() * (arb.pi() / 2).sqrt() / self.noise
+        return (last * most / u + above / last).upper() / arb.pi()
+
+    def between(self, t: arb, pace: arb, rest: arb, terms: Any, zero: arb, twice: arb) -> arb:
+        """P(S > t)."""
+        ends = []
+        for at in (t + self.blur, t - self.blur):
+            size = (-self.tilt * at).exp()
+            value = 2 * terms(acb(0, -pace * at).exp()).real * size / self.period
+            others = (1 + twice * size**2) / ((self.tilt * self.period).exp() - 1)
+            ends.append((value - ZERO.union(others), zero * size * rest))
+        (low, off), (high, more) = ends
+        far = (8 * arb(0.5).sqrt()).erfc() / 2
+        return (low - off - far).lower().max(ZERO).union(((high + more) / (1 - far)).upper().min(arb(1)))
+
+    def curve(self, x: arb) -> arb:
+        """The curve at x, of the tests of this score."""
+        low = reduce(arb.max, (p - x * q for p, q in self.rates))
+        return low.lower().union(
+            reduce(arb.max, (more - x * q for (_, q), (more, _) in pairwise(self.rates))).upper()
+        )
+
+    def tpr(self, fpr: Fraction) -> Ends:
+        """The probability "in" of the highest scores that have probability `fpr` "out"."""
+        demand(0 <= fpr <= 1, "fpr must lie between 0 and 1")
+        low = reduce(arb.max, (p.lower() for p, q in self.rates if q <= ball(fpr)))
+        return low, reduce(arb.min, (p.upper() for p, q in self.rates if q >= ball(fpr)))
 
 
 def loss(cell: Cell) -> float:
@@ -705,6 +795,9 @@ def numbers(question: Any, grid: Any) -> Callable[[str, Fraction], Ends]:
     if kind == "composition":
         _, parts, neighbours = record(question, "kind", "parts", "neighbours")
         return partial(of_curves, composition(parts, neighbours, grid))
+    if kind == "weighted":
+        score = Weighted(question, grid)
+        return partial(of_curves, [(score, score)])
     _, inside, out = record(question, "kind", "in", "out")
     demand(kind == "score", "the kind of the question is not known")
     score = Finite(worlds(inside, out), ordered=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import mipsim as mi
-from mipsim._certify import _grid
+from mipsim._certify import grids_of
 from verify.certificates.numbers import (
     NoFormula,
     Traced,
@@ -232,13 +232,13 @@ class Parts(Curve):
             }
             claim["at"] = float(place).hex()
             ways = self.curve, self.curve.inverse()
-            grid, fits = _grid(
-                {"claims": [claim]},
+            grids = grids_of(
+                [claim],
                 self.copies,
-                2.0**-4 / self.copies**0.5,
                 1e-3,
                 lambda least: 1.0 + max(float(x.epsilon_bounds(least)[1]) for x in ways),
             )
+            grid, fits = grids(2.0**-4 / self.copies**0.5)
             if not fits:
                 raise NoFormula("a composition needs a finer grid")
             more = {"grid": grid}
