@@ -341,12 +341,12 @@ SUBSET = Statement(
     says="To draw the size of a batch from the binomial distribution and then a uniformly random subset of that size makes records of a batch negatively "
     "dependent, and so is not Poisson sampling. Judged is the distance of the two distributions, which is 0 where they are the same.",
     fails="Given the size, a record makes others less likely; but a record also makes a large size more likely, and for a binomial size the two cancel: each set of k of n records has the probability $q^k (1 - q)^{n - k}$.",
-    instead="both are the same distribution, that of a Poisson sample: a comment in the code names a proof, lemma 1 of arXiv 2406.17298v3",
+    instead="both are the same distribution, that of a Poisson sample, as the docstring says; a comment that names a proof, lemma 1 of arXiv 2406.17298v3, was added on 27 January 2026, after the issue",
     source="a user's issue (121, of 24 January 2026, closed) against google-deepmind/jax_privacy, whose code and docstring are right: CyclicPoissonSampling draws rng.binomial and then rng.choice "
     "(batch_selection.py)",
     kind=Bound(unit="total variation"),
     domain={
-        "records": Whole(1, math.inf, hunt_to=200, meaning="records"),
+        "records": Whole(2, math.inf, hunt_to=200, meaning="records"),
         "rate": Real(0.01, 0.99, meaning="sampling rate q"),
     },
     claimed=lambda: -APART,
@@ -355,7 +355,8 @@ SUBSET = Statement(
     control=Control({"records": 5, "rate": 0.3}, attained=True),
     quote=Quote(
         "While this yields the correct *marginal* inclusion probability, it creates **negative dependence** between items in the same batch "
-        "(selecting one item reduces the probability of selecting others).",
+        "(selecting one item reduces the probability of selecting others). [...] This independence is a prerequisite for standard privacy accounting "
+        "(e.g., RDP amplification by sampling). The current implementation violates this assumption.",
         "issue 121, summary",
     ),
     second_route=every_subset,

@@ -38,7 +38,11 @@ MU = positive(0.1, 8.0, meaning="Delta / sigma, or Delta / b of Laplace noise")
 Z = rf.Real(-4.7, 3.0, meaning="probit of the FPR")
 """The probit of the FPR: of rarer errors cells and shadow models say little."""
 
-
+RESILIENT = rf.Quote(
+    "Moreover, since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to "
+    "post-processing through auxiliary information.",
+    "section 3, before lemma 7",
+)
 _RESTRICTED = (
     NO_ACCESS,
     BOTH_SIDES,
@@ -48,11 +52,7 @@ _RESTRICTED = (
         "We say that a mechanism M satisfies J-DR, if for some reference function J and all D, D': D ~ D', it holds that J(alpha) >= J(alpha).",
         "definition 3",
     ),
-    rf.Quote(
-        "Moreover, since J-DR is defined conditional on a restriction of A's background knowledge, it is not resilient to "
-        "post-processing through auxiliary information.",
-        "section 3, before lemma 7",
-    ),
+    RESILIENT,
 )
 _ON_THE_LINE = (
     "on the line (d = 1), where the shift, given all that the attacker knows, is as likely s as -s, its length s being at most Delta and known or not: "

@@ -319,7 +319,7 @@ _EQUIVALENT = (
 LEMMA_4 = Statement(
     name="kaissis-lemma-4",
     uses=("kaissis-lemma-2",),
-    says="For symmetric noise the two one-sided tests, both of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
+    says="For symmetric noise with a log-concave density, as judged here, the two one-sided tests, both of level alpha/2, are the test of the magnitude, for every shift (`nu` times Delta).",
     kind=rf.Equality(ROUNDING, unit="power"),
     domain={
         "noise": SYMMETRIC,

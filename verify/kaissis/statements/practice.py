@@ -9,6 +9,7 @@ from verify.by_hand import near
 from verify.kaissis.laws.relaxed_attackers import best_guess, guessed, in_dptm, promised, relaxed
 from verify.kaissis.laws.relaxed_laws import known_resilience
 from verify.kaissis.statements.curves import power
+from verify.kaissis.statements.guarantees import RESILIENT
 from verify.kaissis.statements.lemmas import LEMMA_3_CORRECTED, dimensions, points, positive
 from verify.statement import Statement
 
@@ -135,7 +136,7 @@ RERO = Statement(
     formula=r"1 - J(\kappa) \le 1 - f(\kappa)",
     uses=("kaissis-lemma-6",),
     says="1 - J(kappa), the bound of a reconstruction's success in the relaxed threat model, is at most 1 - f(kappa), that in the DPTM. (Judged are the two bounds, not the success of an attacker, and that the first is not larger.)",
-    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
+    source="Kaissis et al., section 5, on its appendix on reconstruction robustness, which was not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
         "noise": rf.Choice("Gaussian", "Laplace", meaning="law of the noise"),
@@ -175,7 +176,7 @@ RERO_LENGTHS = Statement(
     says="Gaussian noise, N equally likely records with shifts of lengths up to Delta: an attacker who may know the lengths, and to whom every "
     "direction of each shift is as likely given all that they know, reconstructs the record with a probability of at most 1 - j(1/N), "
     "which is at most 1 - J(1/N).",
-    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
+    source="Kaissis et al., section 5, on its appendix on reconstruction robustness, which was not at hand",
     kind=rf.Bound(unit="probability"),
     domain={
         "records": dimensions(2, 50, "records to choose from, equally likely"),
@@ -217,12 +218,12 @@ RERO_GUARANTEE = Statement(
     uses=("kaissis-cor-1",),
     says="In the relaxed threat model no reconstruction succeeds with a probability above 1 - J(kappa), kappa the prior success: "
     "two records, equally likely, of shifts mu and -mu on the line.",
-    fails="In the game of the paper, whose attacker has no access to the record, it holds, read as 1 - J(kappa) and for an attacker who knows at most how far each record shifts the output; the appendix, to which the sentence leaves the bound, was not at hand. The game withholds the record itself; of what the attacker knows about its distribution it says nothing, and the introduction allows auxiliary data from the same distribution. Reconstruction robustness, as others define it, has a prior over the records: who knows its two records, and q, knows the two shifts, and names the record by the side.",
-    instead="where at most the lengths of the shifts are known",
-    source="Kaissis et al., appendix on reconstruction robustness (not at hand)",
+    fails="In the game of the paper, whose attacker has no access to the record, it holds, read as 1 - J(kappa) and for an attacker who knows at most how far each record shifts the output; the appendix, to which the sentence leaves the bound, was not at hand. The game withholds the record itself; of what the attacker knows about its distribution it says nothing, and the introduction allows auxiliary data from the same distribution. Reconstruction robustness, as others define it, has a prior over the records: who knows its two records, and q, knows the two shifts, and names the record by the side. That is auxiliary information, against which the paper itself says, before lemma 7, that detection resilience does not hold; lemma 7 leaves the bound 1 - f(kappa) of the DPTM, which this attacker reaches and does not pass.",
+    instead="where at most the lengths of the shifts are known; for every attacker 1 - f(kappa), that of the DPTM",
+    source="Kaissis et al., section 5, on its appendix on reconstruction robustness, which was not at hand; the formula 1 - J(kappa) is a reading",
     kind=rf.Bound(unit="probability"),
     domain={
-        "mu": positive(0.01, 5.0, meaning="Delta / sigma, or Delta / b of Laplace noise"),
+        "mu": positive(0.01, 5.0, meaning="Delta / sigma of Gaussian noise, in one dimension"),
         # Reconstruction robustness lets the attacker know the law of the records.
         "reading": rf.Choice(LENGTHS, SHIFTS),
     },
@@ -241,6 +242,7 @@ RERO_GUARANTEE = Statement(
             "candidate record in question when performing an MI attack.",
             "section 6",
         ),
+        RESILIENT,
     ),
     second_route=guessed,
 )

@@ -78,7 +78,7 @@ LEMMA_5_1 = Statement(
     says="If (n/N) sqrt(t) -> c and a step is mu_step-GMIP, noisy SGD is in the limit mu-GMIP with mu = sqrt(2) c sqrt(exp(s^2) Phi(1.5 s) "
     "+ 3 Phi(-0.5 s) - 2), s = mu_step.",
     fails="For runs of their own, all steps of each at a single rate, and a step's curve that holds for every target, it stands up to 65,536 steps, and in the limit by theorem 11 of Dong et al. (2022). Within an endless run the squared sampling rates sum without bound, so that no finite mu holds (a rate c/sqrt(i) above 1 is taken as 1, which the paper does not say; at c = 1, as in the example, there is none); and in runs of their own, a step's curve that is averaged over targets hides those that leak in every step (by the derivation of the correction; judged INCONCLUSIVE, as sizes refute no limit). Appendix D.3, to which the section refers, was not at hand.",
-    instead=r"a run for each t, all of its steps at the same rate, and each target's own curve above $g_\mu$",
+    instead=r"a run for each t, all of its steps at the same rate and independent given the target, and each target's own curve in a batch above $g_{\mu_{\mathrm{step}}}$",
     kind=rf.Limit("steps", bound=True, sizes=run_sizes, ceiling=endless_at_least),
     domain={
         # The lemma speaks of a limit in t and does not say what runs it compares.
@@ -199,7 +199,7 @@ APPENDIX_D_3 = Statement(
     name="leemann-D.3", formula=r"\mu = \sqrt{k} \, \mu_{\mathrm{step}}",
     says="Appendix D.3 is not at hand; this is a reading of section 5.2 and definition 4.3, and the formula is ours: k independent steps of mu_step-GMIP compose to sqrt(k) mu_step-GMIP.",
     fails="Appendix D.3, to which the sentence refers, is not at hand and is not judged: the claim, sqrt(k) mu_step, is our formula. With mu_step from theorem 5.1, whose K holds for every target, sqrt(k) stands. Taken as a rule for every step that definition 4.3 calls mu_step-GMIP, it does not: that promise is an average over targets, but the same targets leak in every step, and of these k steps show more than sqrt(k) times the average.",
-    instead=r"each target's own curve above $g_\mu$",
+    instead=r"each target's own curve above $g_{\mu_{\mathrm{step}}}$",
     source="Leemann et al., section 5.2 and definition 4.3, for appendix D.3, which is not at hand",
     kind=rf.Bound(),
     domain={
