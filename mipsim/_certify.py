@@ -33,7 +33,7 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 if TYPE_CHECKING:
-    from mipsim.attacks import LikelihoodRatio
+    from mipsim.attacks.base import AbstractAttack
     from mipsim.games import FixedTarget
 
 WIDTH = 1e-2
@@ -48,7 +48,7 @@ _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}
 
 
 def certify(
-    question: AbstractTradeOff | Account | Audit | tuple[FixedTarget, LikelihoodRatio],
+    question: AbstractTradeOff | Account | Audit | tuple[FixedTarget, AbstractAttack],
     path: str | os.PathLike[str],
     *,
     delta: float | Iterable[float] = DELTAS,
@@ -64,7 +64,7 @@ def certify(
     Args:
         question: an `Account`, whose numbers are certified; an `Audit`, whose counts show a lower bound; a curve: Gaussian and Laplace
             shifts, Poisson samples and mixtures of Gaussians, (epsilon, delta)-DP, their inverses and compositions, in a single direction
-            or as the worse of two; or a pair (game, attack), the likelihood ratio of the mean of Bernoulli data.
+            or as the worse of two; or a pair (game, attack), of the mean of Bernoulli data: the likelihood ratio, or a linear score.
         path: of the file, which is replaced.
         delta: of a curve, at which epsilon is certified; an `Account` has its own.
         epsilon: the same, at which delta is.
@@ -95,7 +95,7 @@ def certify(
     target = file_path("path", path)
     optional("flint", "certificates", "check")
     curve = question.curve if isinstance(question, Account) else question
-    step, grids = 5.0 * width, None
+    step, grids = width, None
     if isinstance(question, Audit):
         stated, claims = _audited(question)
     elif isinstance(question, tuple):
@@ -216,7 +216,7 @@ def _weighted(
     low, high = mean + min(moved, 0.0) - 8.0 * spread, mean + max(moved, 0.0) + 8.0 * spread
 
     def grid(step: float) -> tuple[dict[str, Any], bool]:
-        blur, size = spread * step / 50.0, math.ceil((high - low) / (spread * step))
+        blur, size = spread * step / 10.0, math.ceil((high - low) / (spread * step))
         near = [wanted + shift * blur for shift in (-1.5, 1.5)]
         thresholds = np.sort(np.concatenate([np.linspace(low, high, size), *near]))
         scales = {"tilt": 1.0 / spread, "period": 50.0 * spread, "blur": blur}
@@ -319,7 +319,10 @@ def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids 
     while True:
         if grids is not None:
             certificate["grid"], fits = grids(step)
-        ends = check.computed(certificate)
+        try:
+            ends = check.computed(certificate)
+        except check.Undecided as why:
+            raise ValueError(f"question has no certificate that the checker decides: {why}") from None
         wide = max(
             (float((high - low) / high) for low, high in ends if high.is_finite() and high > _LEAST),
             default=0.0,

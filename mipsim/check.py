@@ -255,7 +255,7 @@ class Weighted:
             s = acb(self.tilt, pace * k)
             for row, x in zip(terms, self.transforms(s), strict=True):
                 row.append(x / s)
-            demand(k < 2000, "the period is too long")
+            demand(k * len(self.coins) < 10**7, "a sum of so few terms is not inverted")
         rest = self.beyond(pace * k, pace)
         self.rates = [(ZERO, ZERO)]
         worlds = [
@@ -286,7 +286,7 @@ class Weighted:
             size = (first / 8).min(wide)
             held, first = first.union(first + size), (first + size).mid()
             power = dot([v for _, v in spread], [1 - (held * w).cos() for w, _ in spread])
-            most = most.max((-(self.n - 1) * power).exp())
+            most = most.max((-(self.n - 1) * power - (held * self.noise) ** 2 / 2).exp())
         above = (13 * arb(0.5).sqrt()).erfc() * (arb.pi() / 2).sqrt() / self.noise
         return (last * most / u + above / last).upper() / arb.pi()
 

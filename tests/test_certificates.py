@@ -23,6 +23,8 @@ MEMBER = np.repeat([0, 1], 200)
 COINS = RNG.random(200) < 0.5
 DATA = mi.Bernoulli([0.3, 0.45, 0.6])
 GAME = mi.FixedTarget(mi.EmpiricalMean(), DATA, n=6, target=[1.0, 0.0, 1.0])
+MANY = mi.Bernoulli(np.linspace(0.3, 0.6, 40))
+LINEAR = mi.FixedTarget(mi.EmpiricalMean(), MANY, n=30, target=MANY.easiest_target())
 QUESTIONS = {
     "a Gaussian shift": lambda: mi.GaussianTradeOff(1.3),
     "a Laplace shift": lambda: mi.LaplaceTradeOff(0.7),
@@ -36,6 +38,7 @@ QUESTIONS = {
     "a group": lambda: mi.dpsgd(2.0, 0.1, 6, neighbours="remove", group=2),
     "an account": lambda: mi.account(1.0, 0.1, 10, epsilon=0.5, fpr=0.01),
     "a likelihood ratio": lambda: (GAME, mi.LikelihoodRatio(GAME.mechanism, DATA, 6)),
+    "a linear score": lambda: (LINEAR, mi.CovarianceScore(LINEAR.data, 30)),
     "independent scores": lambda: mi.audit(
         RNG.normal(size=400) + MEMBER, MEMBER, design="independent", runs=400
     ),
@@ -68,7 +71,7 @@ def perturbed(certificate):
     return len(results), sum(results)
 
 
-def certified(question, path, width=0.02):
+def certified(question, path, width=0.1):
     return json.loads(mi.certify(question, path, width=width).read_text())
 
 
@@ -139,6 +142,34 @@ def test_laws_of_scores_are_products_of_polynomials():
     ] == [True] * 3
     claims[2] |= {"high": "7499/10000"}
     assert not check.proves(check.computed(certificate)[2], claims[2])
+
+
+def test_rates_of_a_weighted_sum_hold_those_of_a_product_of_polynomials():
+    """Of 40 coins with whole weights in 30 records, whose sums have an exact law on a lattice; a law 1% off is outside."""
+    rng, n, size = np.random.default_rng(0), 30, 1 << 20
+    weights, target = rng.integers(-900, 900, 40), rng.integers(0, 2, 40)
+    coins = rng.integers(16, 48, 40) / 64
+    out, inside = np.ones(size // 2 + 1, complex), np.ones(size // 2 + 1, complex)
+    circle = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    for weight, coin, bit in zip(weights, coins, target, strict=True):
+        known = 1.0 - coin + coin * circle**weight
+        out, inside = out * known**n, inside * known ** (n - 1) * circle ** (weight * bit)
+    laws = [np.roll(np.fft.irfft(each, size), size // 2) for each in (inside, out)]
+    thresholds = np.linspace(-70_000, 70_000, 50).round() + 0.5
+    coordinates = [[int(w), str(Fraction(p)), int(z)] for w, p, z in zip(weights, coins, target, strict=True)]
+    grid = {"thresholds": [x.hex() for x in thresholds], "tilt": "1/9000", "period": 450_000, "blur": 20}
+    ctx.prec = 128
+    question = {"kind": "weighted", "n": n, "coordinates": coordinates}
+    rates = check.Weighted(question, grid).rates[1:-1]
+    seen = 0
+    for x, pair in zip(thresholds[::-1], rates, strict=True):
+        first = math.ceil(x) + size // 2
+        for ball, law in zip(pair, laws, strict=True):
+            low, high, known = float(ball.lower()), float(ball.upper()), float(law[first:].sum())
+            assert low - 1e-12 <= known <= high + 1e-12
+            assert high - low <= 0.05 * known + 1e-9
+            seen += not low - 1e-12 <= 1.05 * known <= high + 1e-12
+    assert seen > 40
 
 
 def test_sums_that_are_equal_as_floats_differ():
