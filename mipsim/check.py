@@ -715,13 +715,6 @@ def chi_square_quantile(rate: arb, *law: arb) -> arb:
     return low.union(high)
 
 
-def binomial(k: arb, games: arb, rate: arb) -> arb:
-    """P(X <= k) of a binomial law."""
-    count, n = (integer(x, 10**12) for x in (k, games))
-    demand(0 <= rate <= 1, "a rate lies in [0, 1]")
-    return arb(1) if count >= n else 1 - tail(count + 1, n, rate)
-
-
 def integer(x: arb, most: int) -> int:
     """A ball that holds a whole number and nothing else."""
     demand(x.is_integer() and 0 <= x <= most, "a count must be a whole number")
@@ -737,13 +730,11 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "max": lambda *x: reduce(arb.max, x),
     "min": lambda *x: reduce(arb.min, x),
     "hull": lambda x, y: x.union(y),  # what is known to lie between two numbers
-    **{name: getattr(arb, name) for name in ("sqrt", "exp", "expm1", "log", "log1p", "tanh", "lgamma")},
-    "abs": abs,
+    **{name: getattr(arb, name) for name in ("sqrt", "exp", "expm1", "log", "log1p", "tanh")},
     "Phi": lambda x: (-x * arb(0.5).sqrt()).erfc() / 2,
     "Phi^-1": lambda p: probit(p),
     "chi-square": chi_square,
     "chi-square^-1": chi_square_quantile,
-    "binomial": binomial,
     "choose": lambda n, k: arb.bin_uiui(integer(n, 10**6), integer(k, 10**6)),
 }
 
@@ -757,8 +748,8 @@ def value(tree: Any, known: dict[str, arb]) -> arb:
         except TypeError:
             raise Undecided(f"{tree[0]} has too many arguments, or too few") from None
     elif isinstance(tree, dict):
-        question, quantity, at = record(tree, "question", "quantity", "at", more=("grid",))
-        low, high = numbers(question, tree.get("grid"))(str(quantity), exact(at))
+        question, quantity, at = record(tree, "question", "quantity", "at")
+        low, high = numbers(question, None)(str(quantity), exact(at))
         result = low.union(high)
     else:
         result = known[tree] if isinstance(tree, str) and tree in known else ball(exact(tree))

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-import mipsim as mi
-from mipsim._certify import grids_of
 from verify.certificates.numbers import (
     NoFormula,
-    Traced,
     add,
     binary,
     chi_cdf,
     chi_ppf,
     div,
-    exact_of,
     exp,
     known,
     largest,
@@ -30,7 +25,6 @@ from verify.certificates.numbers import (
     power,
     probit,
     sub,
-    tree_of,
     value_of,
 )
 
@@ -151,12 +145,6 @@ class Promise(Curve):
 
     def __init__(self, at_epsilon: Any, at_delta: Any) -> None:
         self.odds, self.sure = exp(known(at_epsilon)), at_delta
-        self.ends = at_epsilon, at_delta
-
-    @property
-    def pair(self) -> list[Fraction]:
-        """Epsilon and delta in full."""
-        return [exact_of(x) for x in self.ends]
 
     def tpr_at(self, fpr: Any) -> Any:
         def at(x: Any) -> Any:
@@ -210,84 +198,6 @@ class ChiSquare(Curve):
         )
         cut = binary(cut)
         return self._rate(cut, self.out), self._rate(mul(cut, self.scale), self.inside)
-
-
-class Parts(Curve):
-    """A composition of pairs that the checker knows: its numbers at a rational place, between two ends."""
-
-    def __init__(self, parts: list[dict[str, Any]], neighbours: str, curve: Any) -> None:
-        self.question = {"kind": "composition", "parts": parts, "neighbours": neighbours}
-        self.curve, self.copies = curve, sum(part["copies"] for part in parts)
-
-    def _number(self, quantity: str, at: Any, value: float) -> Traced:
-        more: dict[str, Any] = {}
-        place = exact_of(at)
-        if self.copies > 1:
-            claim = {
-                "quantity": quantity,
-                "at": tree_of(place),
-                "low": "0/1",
-                "high": None,
-                "stated": [value.hex()] * 2,
-            }
-            claim["at"] = float(place).hex()
-            ways = self.curve, self.curve.inverse()
-            grids = grids_of(
-                [claim],
-                self.copies,
-                1e-3,
-                lambda least: 1.0 + max(float(x.epsilon_bounds(least)[1]) for x in ways),
-            )
-            grid, fits = grids(2.0**-4 / self.copies**0.5)
-            if not fits:
-                raise NoFormula("a composition needs a finer grid")
-            more = {"grid": grid}
-        return Traced(value, {"question": self.question, "quantity": quantity, "at": tree_of(place)} | more)
-
-    def tpr_at(self, fpr: Any) -> Any:
-        return self._number("tpr", fpr, float(self.curve.tpr_at(value_of(fpr))))
-
-    def point(self, fpr: float) -> tuple[Any, Any]:
-        at = Fraction(fpr).limit_denominator(10**6)
-        return Traced(float(at), tree_of(at)), self.tpr_at(at)
-
-    def advantage(self) -> Any:
-        return self._number("advantage", 0, float(self.curve.advantage()))
-
-    def delta(self, epsilon: Any) -> Any:
-        return self._number("delta", epsilon, float(self.curve.delta(value_of(epsilon))))
-
-    def epsilon(self, delta: Any) -> Any:
-        value = float(value_of(delta))
-        place = (
-            Fraction(repr(value)) if not isinstance(tree_of(delta), (int, str)) else delta
-        )  # 10^-5 is written so
-        return self._number("epsilon", place, float(self.curve.epsilon(value)))
-
-    def epsilon_bounds(self, delta: Any) -> Any:
-        return (self.epsilon(delta),) * 2
-
-
-def dpsgd(
-    noise_multiplier: Any, sampling_rate: Any = 1.0, steps: Any = 1, *, neighbours: str = "add_or_remove"
-) -> Curve:
-    """Steps of the Gaussian mechanism on Poisson samples."""
-    q, mu = exact_of(sampling_rate), 1 / exact_of(noise_multiplier)
-    inside = [
-        [tree_of(shift), tree_of(weight)] for shift, weight in ((Fraction(0), 1 - q), (mu, q)) if weight
-    ]
-    part = {"noise": "gaussian", "in": inside, "out": [["0/1", "1/1"]], "copies": int(steps)}
-    curve = mi.dpsgd(*map(value_of, (noise_multiplier, sampling_rate, steps)), neighbours=neighbours)
-    return Parts([part], neighbours, curve)
-
-
-def compose(curves: Any, copies: Any = 1) -> Curve:
-    """Copies of a promise."""
-    if not isinstance(curves, Promise):
-        raise NoFormula("a composition of other curves")
-    pair = curves.pair
-    plain = mi.compose(mi.ApproxDPTradeOff(*map(float, pair)), copies=int(copies))
-    return Parts([{"dp": [tree_of(x) for x in pair], "copies": int(copies)}], "remove", plain)
 
 
 class Rates(Curve):
@@ -346,8 +256,6 @@ CURVES: dict[str, Callable[..., Any]] = {
     "ApproxDPTradeOff": Promise,
     "MixtureTradeOff": Mixture,
     "NoncentralChiSquareTradeOff": ChiSquare,
-    "NoisySumTradeOff": Sums,
-    "RatesTradeOff": Rates,
 }
 
 

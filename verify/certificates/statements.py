@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mipsim._certify import _exactly, _outward, _parts
+from mipsim._certify import _exactly, _outward
 from mipsim._precision import run_in
 from mipsim.referee import Outcome, Verdict
 from mipsim.referee.judging.gap import ROUNDING
@@ -20,8 +19,8 @@ from mipsim.referee.outcome import shown_counterexamples
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult, TrendEvidence
 from mipsim.referee.statement import Statement
-from verify.certificates.curves import Curve, Parts, curve_of
-from verify.certificates.numbers import PARAMETERS, Count, NoFormula, Traced, probit, tree_of, value_of
+from verify.certificates.curves import Curve, curve_of
+from verify.certificates.numbers import Count, NoFormula, Traced, probit, tree_of, value_of
 from verify.certificates.tracing import tracing
 
 BITS = 160
@@ -29,6 +28,8 @@ POINTS, TRIED = 3, 12
 """Judged points of a statement that a certificate has, and that are tried for it, at most."""
 RATES = (1e-3, 0.1, 0.7)
 """FPRs at which curves are compared that agree; of curves that differ, the rate where they differ most."""
+UNREADABLE = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, NotImplementedError)
+"""What functions raise that are called with numbers that they were not written for."""
 FAR = 1.5e308
 """An infinite end, as a number."""
 MOST = 400_000
@@ -97,6 +98,7 @@ def certificate_of(outcome: Outcome) -> str:
         "says": " ".join(statement.says.split()),
         "kind": str(statement.kind),
         "excess": "truth less claim" + (", in probits of the TPR at the FPR" if "FPR" in abouts[0] else ""),
+        "tolerance": tolerance_of(statement, points[0]),
         "points": abouts,
         "judged points": len(outcome.judged),
     }
@@ -140,12 +142,16 @@ def _at(statement: Statement, point: PointResult) -> dict[str, Any]:
     return at
 
 
+def tolerance_of(statement: Statement, point: PointResult) -> float:
+    """By how much an excess may differ from 0: of a bound by nothing."""
+    return 0.0 if statement.kind.one_sided else (point.tolerance or 0.0)
+
+
 def _holds(statement: Statement, point: PointResult, ends: list[Any]) -> bool:
     """Whether the proven ends of the excess decide as the verdict does."""
     (low, high), bound = (float(end) for end in ends[2]), statement.kind.one_sided
-    size = max(1.0, *(abs(float(end)) for end in ends[0]))
-    tolerance = 0.0 if bound else (point.tolerance or 0.0)
-    off = ROUNDING * size
+    tolerance = tolerance_of(statement, point)
+    off = ROUNDING * max(1.0, *(abs(float(end)) for end in ends[0]))
     if point.verdict is Verdict.REFUTED:
         return low > tolerance + off or (not bound and high < -tolerance - off)
     return high <= tolerance + off and (bound or low >= -tolerance - off)
@@ -159,7 +165,7 @@ def _cases(statement: Statement, point: PointResult) -> Iterator[tuple[dict[str,
             claimed = _value(statement, "claimed", at)
             truth = _value(statement, "truth", at, curve=isinstance(claimed, Curve))
             pairs = list(_pairs(claimed, truth, point.verdict is Verdict.REFUTED, statement.kind.one_sided))
-    except Exception:  # the functions are called with numbers that they were not written for
+    except UNREADABLE:
         return
     parameters = {
         name: value if isinstance(value, int) else float(value).hex()
@@ -177,14 +183,6 @@ def _cases(statement: Statement, point: PointResult) -> Iterator[tuple[dict[str,
 def _value(statement: Statement, role: str, at: Mapping[str, Any], curve: bool = True) -> Any:
     """A traced number, or a curve by its formula; else, if a curve is wanted, that of the library's own curve."""
     traced = {name: _traced(name, value) for name, value in at.items()}
-    PARAMETERS.clear()
-    PARAMETERS.update(
-        {
-            name: Fraction(value)
-            for name, value in at.items()
-            if isinstance(value, (int, float)) and math.isfinite(value)
-        }
-    )
     try:
         with tracing():
             value = statement.call(role, traced)
@@ -193,17 +191,13 @@ def _value(statement: Statement, role: str, at: Mapping[str, Any], curve: bool =
         if isinstance(value, (int, float)) and role == "claimed" and _is_literal(value, at):
             return Traced(value, tree_of(value))
         curve = curve and not isinstance(value, (int, float))
-    except Exception as error:  # as above
+    except UNREADABLE as error:
         failed = error
     else:
         failed = NoFormula("a number was computed by code that keeps no formula")
     if not curve:
         raise failed
-    value = statement.call(role, at)
-    try:
-        return curve_of(value)
-    except NoFormula:
-        return Parts(_parts(value), "remove", value)
+    return curve_of(statement.call(role, at))
 
 
 def _traced(name: str, value: Any) -> Any:

@@ -24,7 +24,7 @@ import mipsim as mi
 from mipsim import referee as rf
 from mipsim import tradeoff
 from mipsim.special import noncentral_chi_square
-from verify.certificates.curves import CURVES, Rates, Sums, compose, dpsgd
+from verify.certificates.curves import CURVES, Rates
 from verify.certificates.numbers import (
     CONSTANTS,
     DONE,
@@ -33,7 +33,6 @@ from verify.certificates.numbers import (
     NoFormula,
     Traced,
     add,
-    binomial,
     chi_cdf,
     chi_ppf,
     choose,
@@ -180,11 +179,6 @@ def _fraction(x: Any = 0, y: Any = 1) -> Any:
     return top if y == 1 else div(top, bottom)
 
 
-def _binomial_at(k: Any, n: Any, p: Any) -> Any:
-    k, n = int(k), int(n)
-    return mul(choose(n, k), mul(power(known(p), k), power(sub(1, known(p)), n - k))) if 0 <= k <= n else 0
-
-
 class _Proxy:
     """A module with functions of its own beside."""
 
@@ -200,7 +194,7 @@ def _guarded(plain: Callable[..., Any], traced: Callable[..., Any]) -> Callable[
     return _Guarded(plain, traced)
 
 
-ALWAYS = ("sqrt", "exp", "log", "expm1", "log1p", "log2", "log10", "tanh", "ndtri", "ndtr")
+ALWAYS = ("sqrt", "exp", "log", "expm1", "log1p", "log2", "tanh", "ndtri", "ndtr")
 """Functions whose value at a number of the text, such as log(1.25), is a formula too."""
 
 
@@ -308,8 +302,8 @@ def _functions() -> dict[int, Any]:
     }
     arithmetic = {
         "sqrt": ELEMENTARY["sqrt"], "exp": exp, "log": lambda x, *base: div(log(x), log(known(base[0]))) if base else log(x),
-        "expm1": expm1, "log1p": log1p, "tanh": tanh, "log2": ELEMENTARY["log2"], "log10": ELEMENTARY["log10"], "atanh": ELEMENTARY["arctanh"],
-        "cosh": ELEMENTARY["cosh"], "sinh": ELEMENTARY["sinh"], "lgamma": ELEMENTARY["gammaln"], "gamma": ELEMENTARY["gamma"], "comb": choose,
+        "expm1": expm1, "log1p": log1p, "tanh": tanh, "log2": ELEMENTARY["log2"], "atanh": ELEMENTARY["arctanh"],
+        "lgamma": ELEMENTARY["gammaln"], "comb": choose,
         "pow": power, "fabs": ELEMENTARY["absolute"], "hypot": ELEMENTARY["hypot"],
         "isfinite": ELEMENTARY["isfinite"], "isinf": ELEMENTARY["isinf"], "isnan": ELEMENTARY["isnan"], "ceil": lambda x: math.ceil(value_of(x)),
         "floor": ELEMENTARY["floor"],
@@ -332,43 +326,29 @@ def _functions() -> dict[int, Any]:
         "sf": lifted(lambda x, d, off=0: sub(1, chi_cdf(known(x), d, off))), "isf": lifted(lambda p, d, off=0: chi_ppf(sub(1, known(p)), d, off)),
         "logpdf": _untraced(noncentral_chi_square.logpdf),
     }  # fmt: skip
-    classes = {**CURVES, "dpsgd": dpsgd, "compose": compose}
-    trials = {
-        "pmf": lifted(_binomial_at),
-        "cdf": lifted(binomial),
-        "sf": lifted(lambda k, n, p: sub(1, binomial(k, n, p))),
-    }
-    counted = _Proxy(
-        scipy.stats.binom, {name: _guarded(getattr(scipy.stats.binom, name), f) for name, f in trials.items()}
-    )
     from verify.kaissis.laws import relaxed_laws
-    from verify.leemann.laws import curves
 
     result: dict[int, Any] = {
         id(np): _Proxy(np, numpy_own),
         id(math): _Proxy(math, math_own),
-        id(scipy): _Proxy(
-            scipy, {"special": _Proxy(special, special_own), "stats": _Proxy(scipy.stats, {"binom": counted})}
-        ),
+        id(scipy): _Proxy(scipy, {"special": _Proxy(special, special_own)}),
         id(special): _Proxy(special, special_own),
         id(mpmath): _Proxy(mpmath, many),
         id(noncentral_chi_square): _Proxy(noncentral_chi_square, chi),
         id(rf): _Proxy(rf, {"Number": _number}),
         id(rf.Number): _number,
         id(Fraction): _fraction,
-        id(scipy.stats.binom): counted,
-        id(mi): _Proxy(mi, classes),
+        id(mi): _Proxy(mi, CURVES),
         id(subset_enumeration.finite_eta): _eta,
         id(subset_enumeration.best_of_all_attacks): _best_of_all,
         id(finite_divergences.least_delta): _least_delta,
         id(relaxed_laws.noise_named): _Law,
         id(relaxed_laws.RatesTradeOff): Rates,
-        id(curves.NoisySumTradeOff): Sums,
         id(math.comb): math_own["comb"],
     }
     for module, replaced in ((math, math_own), (special, special_own), (np, own)):
         result |= {id(getattr(module, name)): f for name, f in replaced.items() if hasattr(module, name)}
-    result |= {id(getattr(tradeoff, name)): f for name, f in classes.items() if hasattr(tradeoff, name)}
+    result |= {id(getattr(tradeoff, name)): f for name, f in CURVES.items() if hasattr(tradeoff, name)}
     from mipsim import _validation
     from mipsim.theory import kaissis
     from mipsim.tradeoff.base import rates
