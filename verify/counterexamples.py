@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mipsim._files import replace_file
+from mipsim.referee import Limit
 from mipsim.referee.defect import Defect
 from mipsim.referee.replication import Replication
 from sims.process import between
@@ -97,13 +98,16 @@ def _between(page: str, name: str, text: str) -> str:
     return between(page, mark, text, f"<!-- end of {name} -->\n")
 
 
+_LIMIT = " (a limit)"
+
+
 def _table(paper: str, stored: Rows) -> str:
     # A title names the authors of a paper's table, and the number where its words stand; beyond the papers each has its source and its words.
     field = paper == "field"
     had = statement.at_hand(f"{paper}-")
     lines = [
         *([had, ""] if had else []),
-        f"These stand: {', '.join(f'`{name}`' for name in _printed(paper) if name not in stored)}.",
+        f"These stand, as judged (the report has their scope): {', '.join(f'`{name}`' + _LIMIT * isinstance(REGISTER[name].kind, Limit) for name in _printed(paper) if name not in stored)}.",
         "",
         f"| statement | class |{' claim |' * field} why it fails | a counterexample | what holds |",
         f"|---|---|{'---|' * field}---|---|---|",
@@ -158,7 +162,7 @@ def _counts(stored: Rows) -> str:
         f"{_judged()}:\n\n| statements | number |\n|---|---|\n| of the four papers | {len(four)} |\n| of the field beyond them | {len(_printed('field'))} |\n"
         f"| corrections and companions that no paper prints, each with its derivation in the report | {corrections} |\n\n"
         f"At scale `standard`, of the four papers' statements {of['stand']} stand, {of['formula']} fail in their formula, {of['condition']} lack a condition, "
-        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. Of those that do not stand, {len(resting)} rest on others of them: a single gap may be counted several times.\nAll {corrections} corrections and companions are CONFIRMED, limits that no theorem proves up to the sizes that the report names.\n"
+        f"{of['wording']} are slips of the pen, and {of['reading']} stand under\nsome readings of the text only. Of those that do not stand, {len(resting)} rest on others of them: a single gap may be counted several times.\nAll {corrections} corrections and companions are CONFIRMED. A limit, of these and of those that stand, is confirmed up to the size that the report names, where no theorem proves it.\n"
     )
 
 

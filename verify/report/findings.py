@@ -59,7 +59,12 @@ def findings(
                 for item in outcomes
                 if group_of(item.statement) == title and _stands(item)
             ]
-            parts += [f"\n## {title}\n", *[f"These stand: {', '.join(stand)}.\n"][: len(stand)]]
+            parts += [
+                f"\n## {title}\n",
+                *[
+                    f"These stand, as judged (the pages of the report have their scope): {', '.join(stand)}.\n"
+                ][: len(stand)],
+            ]
         parts += [text, _certified(files.get(name), "{}.\n")]
         last = title
     return visible("\n".join(parts))

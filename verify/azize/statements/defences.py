@@ -55,7 +55,7 @@ NOISE = Statement(
     name="azize-thm-4.1", formula=r"\mathrm{Pow}_n \to \Phi(\Phi^{-1}(\alpha) + \sqrt{m}), \quad m = \lim \frac{1}{n} \lVert z^* - \mu \rVert^2_{(\Sigma + \Sigma_\gamma)^{-1}}",
     uses=("azize-thm-3.1-power",),
     says=NOISY,
-    fails=r"Noise that fades from coordinate to coordinate leaves ever more of them nearly exact. There the parity of a sum shows, as in theorem 3.1: a coordinate j with the values 0, 2 and, with probability 0.03/j, 1 has the target 1, its mean, which $m$ does not count. With the same noise in all coordinates, as in figure 2, it stands.",
+    fails=r"Noise that fades from coordinate to coordinate leaves ever more of them nearly exact. There the parity of a sum shows, as in theorem 3.1: a coordinate j with the values 0, 2 and, with probability 0.03/j, 1 has the target 1, its mean, which $m$ does not count. With noise at least in proportion to the deviation of each coordinate, as with the same noise on Bernoulli data in figure 2, and bounded standardised moments, it stands.",
     instead=r"$\gamma_j \ge c\,\sigma_j$, and conditions uniform in n, d",
     kind=POWER.kind,
     domain={name: DOMAIN[name] for name in ("target", "p", "width", "t", "u", "tau", "n")}

@@ -154,8 +154,8 @@ GUARANTEE = Statement(
     name="azize-gdp-guarantee", formula=r"T(M(D), M(D')) \ge G_{\sqrt{m^*}}",
     uses=("azize-gdp",),
     says="The empirical mean is sqrt(m*)-Gaussian DP: taken as a guarantee of the mechanism.",
-    fails="As the conclusion of an audit, within the threat model that the paper names, it stands for the Bernoulli data judged here; in general it needs the condition of azize-gdp. As a guarantee of the mechanism it cannot: exact means of two data sets that differ in a record differ, and the audit's mu is of sampled data and a single target.",
-    instead="the audit gives a lower bound of mu for a single target",
+    fails="As the conclusion of an audit, within the threat model that the paper names, it stands for the Bernoulli data judged here; in general it needs the condition of azize-gdp. Section 1 says itself that an audit gives lower bounds; only who takes 'is sqrt(m*)-GDP' out of that, as a guarantee of the mechanism, is misled: exact means of two data sets that differ in a record differ, and the audit's mu is of sampled data and a single target.",
+    instead="the audit gives a lower bound of mu, as section 1 says, for a single target",
     source="Azize & Basu, section 3",
     kind=rf.Limit("n", sizes=lambda reading, **at: sizes(**at) if reading == CONCLUSION else [2 * 4**k for k in range(6)], bound=True, unit="advantage", ceiling=certain),
     domain={
@@ -181,6 +181,12 @@ GUARANTEE = Statement(
     control=rf.Control({"reading": CONCLUSION, "distance": 1.0} | dict(PAPER[2].at), 0.05),
     quote=QUOTE,
     not_judged={'or equivalently (epsilon, delta)-DP where for all epsilon >= 0, delta(epsilon) = Phi(-epsilon/sqrt(m*) + sqrt(m*)/2) - e^epsilon Phi(-epsilon/sqrt(m*) - sqrt(m*)/2)': 'by azize-gdp'},
+    restricted_by=(
+        rf.Quote(
+            "On the other hand, a privacy audit tries to empirically estimate the privacy parameters, by providing lower bounds on the parameters.",
+            "section 1",
+        ),
+    ),
     second_route=lambda distance: by_release(32, distance),
     samples=NOT_SAMPLED,
     # A typical target's leakage is tau.

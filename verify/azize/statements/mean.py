@@ -56,7 +56,11 @@ DOMAIN = {
         meaning="which target: for Bernoulli data sampled (typical), the rarer values (easiest), the likelier values (hardest), or t and u",
     ),
     "p": rf.Real(0.0, 1.0, meaning="probability of a 1, or the middle of these probabilities"),
-    "width": rf.Real(0.0, 0.5, meaning="half the range of the probabilities of a 1"),
+    "width": rf.Real(
+        0.0,
+        0.5,
+        meaning="0: a single p; else three values in equal parts, p - 2 width/3, p and p + 2 width/3, the midpoints of thirds of [p - width, p + width]",
+    ),
     "shape": rf.Real(
         0.25, np.inf, log=True, hunt_to=8.0, meaning="shape of gamma data, 1 is the exponential law"
     ),
@@ -110,7 +114,7 @@ PAPER = tuple(
     point(f"paper-{name}", "Bernoulli", kind, "paper", p=0.375, width=0.125, tau=5.0)
     for kind, name in (("easiest", "easy"), ("typical", "medium"), ("hardest", "hard"))
 )
-"""p evenly over [.25, .75], where the paper draws it uniformly (without telling the seed): 1 - p with the other target value is the
+"""p over [.25, .75] by six values, where the paper draws it uniformly (without telling the seed): 1 - p with the other target value is the
 same coordinate. The paper's own point is n = 1000."""
 REGULAR_POINTS = (
     point("bernoulli-narrow", "Bernoulli", tau=0.5),

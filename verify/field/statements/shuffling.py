@@ -10,7 +10,7 @@ SHUFFLING = Statement(
     name="field-shuffling",
     says="Shuffled reports of $n$ users, each $\\varepsilon_0$-DP with $\\varepsilon_0 \\le \\log(n / (16 \\log(2/\\delta)))$, are "
     "$(\\varepsilon, \\delta)$-DP with $\\varepsilon = \\log(1 + \\frac{e^{\\varepsilon_0} - 1}{e^{\\varepsilon_0} + 1}"
-    "(8 \\sqrt{e^{\\varepsilon_0} \\log(4/\\delta) / n} + 8 e^{\\varepsilon_0} / n))$.",
+    "(8 \\sqrt{e^{\\varepsilon_0} \\log(4/\\delta) / n} + 8 e^{\\varepsilon_0} / n))$. (Judged by the pair of theorem 3.2 of the same paper, which is taken as proved.)",
     source="Feldman, McMillan, Talwar (2021), theorem 3.1, as others report it; the paper itself was not read",
     kind=Bound(unit="log10 delta"),
     domain={

@@ -188,7 +188,7 @@ FIGURE_1 = Statement(
             izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
         )
     },
-    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from a hundredth on, and 99% of all ('almost all'). That both suffice for eta-MIP is judged at n <= 10.",
+    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from 0.01 to 0.4999, and 99% of all ('almost all'); next to 1/2, where the noise for DP tends to 0, MIP needs more on a vanishing interval. That both suffice for eta-MIP is judged at n <= 10.",
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),
     domain={
@@ -202,7 +202,7 @@ FIGURE_1 = Statement(
     },
     # That a noise suffices is judged where all halves can be enumerated.
     where=lambda n, part: n >= 36 if part in (ALMOST, LESS) else n % 2 == 0 and n <= 10,
-    # "Almost all" is read as 99% of (0, 1/2), and all of [0.01, 1/2).
+    # "Almost all" is read as 99% of (0, 1/2), and all of [0.01, 0.4999].
     claimed=lambda part: 0.01 if part == ALMOST else 1.0,
     truth=figure_1,
     points=[

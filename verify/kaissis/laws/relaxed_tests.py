@@ -310,7 +310,7 @@ COIN = "ties are split by a coin, and r and r' have the same critical value of t
 NO_COIN = (
     "no coin: a tie is rejected whole or accepted whole, as definition 2 builds a curve from a statistic"
 )
-HALVES = "r and r' have equal levels, alpha/2 each, as both are UMP level alpha by lemma 3"
+HALVES = "r and r' have equal levels, alpha/2 each, as lemma 3 names a single alpha for both"
 FREE = f"the estimate is any number, not only one in [-Delta, Delta]; {HALVES}"
 
 

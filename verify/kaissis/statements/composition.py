@@ -65,7 +65,7 @@ LEMMA_8 = Statement(
         "Then, the non-adaptively composed mechanism M has trade-off functions: j_M(alpha) = CDF_{chi_d^2(Delta_M, s_c^2)}(SF^-1_{chi_d^2(0, s_c^2)}(alpha)), "
         "j_M^-1(alpha) = SF_{chi_d^2(0, s_c^2)}(CDF^-1_{chi_d^2(Delta_M, s_c^2)}(alpha)). with Delta_M = "
         "(Delta_2a + Delta_2b)^2/(sigma_a^2 + sigma_b^2) and s_c^2 = (sigma_a^2 + sigma_b^2)/4.",
-        "lemma 8; CDF and SF by definition 2",
+        "lemma 8; CDF and SF by definition 2; the copy at hand has sigma_c^2 for the first sigma_a^2 of Delta_M, which averaging asks for",
     ),
     second_route=both_sampled,
     restored_by=(

@@ -213,7 +213,7 @@ _PLAIN = {"outcomes": 20, "draw": 0}
 LEMMA_7 = Statement(
     name="kaissis-lemma-7",
     uses=("kaissis-lemma-6",),
-    says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above the tight f.",
+    says="Whatever is made of the output of an f-DP mechanism, with whatever else the attacker knows, the errors stay above the tight f. (Judged for the output itself with the shift known, and for random maps of it; in general by the data processing inequality, for knowledge that does not depend on the world.)",
     kind=rf.Bound(),
     domain={
         "laws": rf.Choice(

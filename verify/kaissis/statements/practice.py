@@ -115,7 +115,7 @@ POWER_LOSS = Statement(
 )
 POWER_LOSS_CORRECTED = POWER_LOSS.corrected(
     says="Against the power in the DPTM without sub-sampling the attacker of the relaxed threat model loses more with sub-sampling than with none. "
-    "With sub-sampling at the rate p in both threat models the loss is p times that at p = 1, at every FPR at which f_p and j_p need not be symmetrised.",
+    "By lemma 9 (derived below, not judged at these points), with sub-sampling at the rate p in both threat models the loss is p times that at p = 1, at every FPR at which f_p and j_p need not be symmetrised.",
     uses=("kaissis-lemma-9",),
     domain={"reading": rf.Fixed(AGAINST_NONE)},
     derivation=(
@@ -234,7 +234,7 @@ RERO_GUARANTEE = Statement(
     control=rf.Control({"mu": 2.0, "reading": LENGTHS}, attained=True),
     quote=RERO_QUOTE,
     not_judged={
-        "data reconstruction adversaries also suffer a diminished success rate compared to the DPTM, as measured in terms of Reconstruction Robustness": "by kaissis-rero"
+        "data reconstruction adversaries also suffer a diminished success rate compared to the DPTM, as measured in terms of Reconstruction Robustness": "the two bounds: by kaissis-rero; the attacker's success itself: here"
     },
     restricted_by=(
         rf.Quote(

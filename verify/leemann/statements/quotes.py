@@ -79,6 +79,10 @@ ALGORITHM_1 = Quote(
     "Ŝ = (n-1) (m_t - θ)' Σ̂^-1 (m_t - θ) ▷ Compute test statistic ... p_step = log F^-1_{χ²_d(nK̂)}(Ŝ)",
     "algorithm 1, lines 8 and 10",
 )
+SKETCH = Quote(
+    "We provide a sketch of the implementation in Algorithm 1 and additional details in Appendix C.3.",
+    "section 6.1",
+)
 P_VALUE = Quote("▷ Compute log p-value under H_0", "algorithm 1, the comment of line 10")
 NOISY_MOMENTS = Quote(
     "In practice, however, the empirical estimates of μ̂, Σ̂^-1 and thus K̂ will be noisy and therefore we do not expect that "
