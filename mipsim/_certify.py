@@ -14,14 +14,12 @@ import numpy as np
 
 from mipsim._extras import optional
 from mipsim._files import replace_file
-from mipsim._precision import exact_scope
 from mipsim._printed import Bounds
 from mipsim._validation import file_path, number
 from mipsim._words import kind_of
 from mipsim.audits.designs import DESIGNS
 from mipsim.audits.one_run import SINGLE, chance_of_the_nearest_number
 from mipsim.audits.result import Audit
-from mipsim.forms.score import line_at
 from mipsim.tradeoff.account import DELTAS, EPSILONS, FPRS, Account, bounds_of, wanted_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
@@ -43,7 +41,7 @@ _MOST_PLACES = 1 << 18
 _BITS = 128
 _LEAST = 1e-12  # numbers below it may have wider ends
 Grids = Callable[[float], tuple[dict[str, Any], bool]]
-"""Of a step: what the checker needs beside a question, and whether a finer one fits."""
+"""Of a step: what the checker needs beside a question, and whether something finer fits."""
 _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}
 
 
@@ -177,9 +175,11 @@ def _played(
     question: tuple[Any, ...], wanted: dict[str, list[float]], width: float
 ) -> tuple[dict[str, Any], list[dict[str, Any]], Grids | None]:
     """Of the mean of Bernoulli data, a linear score, or the likelihood ratio."""
+    from mipsim._precision import exact_scope
     from mipsim.attacks import LikelihoodRatio
     from mipsim.attacks.base import AbstractLinearAttack
     from mipsim.distributions import Bernoulli
+    from mipsim.forms.score import line_at
     from mipsim.games import FixedTarget
     from mipsim.mechanisms import EmpiricalMean
 

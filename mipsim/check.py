@@ -228,7 +228,7 @@ class Finite:
 
 
 class Weighted:
-    """A weighted sum S of n independent Bernoulli records, of which one may be the target: its tests at given thresholds.
+    """A weighted sum S of n independent Bernoulli records, of which the target may be a row: its tests at given thresholds.
 
     Normal noise of scale blur / 8 is added; it moves a tail by less than the blur. For S with this noise, c > 0 and T > 0, Poisson's
     summation makes the sum of e^(c m T) P(S > t + m T) over all m that of E e^(s (S - t)) / (s T) over all k, s = c + 2 pi i k / T. All of
@@ -269,9 +269,9 @@ class Weighted:
 
     def transforms(self, s: Any) -> tuple[Any, Any]:
         """E e^(s S) in both worlds, of S with noise."""
-        one = reduce(mul, (1 + p * ((s * w).exp() - 1) for w, p in self.coins))
-        rest = one ** (self.n - 1) * ((s * self.noise) ** 2 / 2).exp()
-        return rest * (s * self.moved).exp(), rest * one
+        row = reduce(mul, (1 + p * ((s * w).exp() - 1) for w, p in self.coins))
+        rest = row ** (self.n - 1) * ((s * self.noise) ** 2 / 2).exp()
+        return rest * (s * self.moved).exp(), rest * row
 
     def beyond(self, u: arb, pace: arb) -> arb:
         """Of the terms above the frequency u, in units of the transform at 0: by the coins up to a last frequency, above it by the noise."""
