@@ -4,10 +4,8 @@ import ctypes
 import gc
 import importlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,16 +20,16 @@ os.environ.setdefault("MPLBACKEND", "agg")
 # The workers share the cores already: threads of matrix products that wait for each other's cores take twice the time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# The same game is compiled once for all tests of a run: the workers and the programs that tests start share what they compiled.
-_CACHE = "JAX_COMPILATION_CACHE_DIR"
-_MADE = None if _CACHE in os.environ else tempfile.mkdtemp(prefix="mipsim-tests-")
-if _MADE is not None:
-    os.environ[_CACHE] = _MADE
-    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
-# Python's own bytecode is for the next run too, in pytest's cache where it may not lie beside the sources.
+# What is compiled is for all workers, the programs that tests start and the next run: in pytest's cache, which may be deleted at any time.
+_STORED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".pytest_cache/d")
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(_STORED, "compiled")
+    os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**28)
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+# Python's own bytecode as well, where it may not lie beside the sources.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.path.join(os.path.dirname(__file__), "../.pytest_cache/d/bytecode")
+    sys.pycache_prefix = os.path.join(_STORED, "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
@@ -84,12 +82,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if item.get_closest_marker("slow") is not None]
         items[:] = [item for item in items if item.get_closest_marker("slow") is None]
         config.hook.pytest_deselected(items=slow)
-
-
-def pytest_unconfigure() -> None:
-    """Remove what this run compiled; the workers leave that to the process that began them."""
-    if _MADE is not None:
-        shutil.rmtree(_MADE, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
