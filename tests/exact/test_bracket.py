@@ -319,7 +319,9 @@ def test_small_tails_lie_in_relative_bounds_that_see_a_law_a_little_off(kind: st
     "kind",
     [
         pytest.param(
-            kind, marks=[pytest.mark.evidence] * (kind in ("mostly infinite", "likely values", "plain"))
+            kind,
+            marks=[pytest.mark.evidence]
+            * (kind in ("mostly infinite", "likely values", "plain", "far values")),
         )
         for kind in KINDS
     ],

@@ -308,7 +308,7 @@ def test_a_tail_of_many_degrees_of_freedom_keeps_its_digits() -> None:
     assert abs(float(gammainc(a, y) / truth) - 1.0) > 1e-6
 
 
-@pytest.mark.parametrize(("d", "n"), [(4, 3), (20, 2)])
+@pytest.mark.parametrize(("d", "n"), [(4, 3), pytest.param(20, 2, marks=pytest.mark.evidence)])
 def test_few_records_are_bounded_where_inversion_is_not_sharp(d: int, n: int) -> None:
     data = mi.Gaussian(0.9, 1.0, d=d)
     game = mi.FixedTarget(mi.EmpiricalMean(), data, n, data.mean - 0.6)

@@ -143,7 +143,7 @@ def test_sums_of_any_law_against_enumeration(seed: int) -> None:
 @pytest.mark.parametrize(
     ("noise", "epsilon"),
     [
-        pytest.param(noise, epsilon, marks=[pytest.mark.evidence] * (i != k))
+        pytest.param(noise, epsilon, marks=[pytest.mark.evidence] * (i != k or i == 0))
         for i, noise in enumerate([0.8, 1.0, 2.0])
         for k, epsilon in enumerate([0.1, 1.0, 2.5])
     ],
@@ -197,7 +197,7 @@ def test_the_test_by_scores_has_the_rates_of_its_sum() -> None:
     """Two steps, the target in one of them: P(score 1 + score 2 > c) by quadrature over the first."""
     noise, q = 0.7, 0.4
     mu = 1.0 / noise
-    for c in (-0.5, 0.3, 1.5):
+    for c in (-0.5, 1.5):
 
         def rate(first: float, second: float, c: float = c) -> float:
             def inner(z: np.ndarray) -> np.ndarray:
@@ -238,7 +238,9 @@ def test_two_epochs_by_quadrature() -> None:
     assert not low <= 1.02 * truth <= high
 
 
-@pytest.mark.parametrize("noise", [0.1, 1.0, 50.0, 1e4])
+@pytest.mark.parametrize(
+    "noise", [0.1, 1e4, *(pytest.param(noise, marks=pytest.mark.evidence) for noise in (1.0, 50.0))]
+)
 def test_one_step_and_many_lie_where_they_must(noise: float) -> None:
     """With a single step the curve is Gaussian; with more it leaks less, and more than a known share of the Gaussian's deltas."""
     gaussian = mi.GaussianTradeOff(1.0 / noise)

@@ -130,7 +130,7 @@ def test_a_selection_by_random_neighbours_and_by_the_worst(curve: Any, law: Any,
     rng, known = np.random.default_rng(1), curve(epsilon)
     deltas = {at: known.delta(at * epsilon) for at in EPSILONS}
     for count in (2, 3, 6):
-        for _ in range(40):
+        for _ in range(15):
             scores = rng.uniform(0.0, rng.choice([0.5, 3.0, 8.0]), count)
             moves = rng.choice([-1.0, 1.0], count) if rng.random() < 0.7 else rng.uniform(-1.0, 1.0, count)
             pair = law(scores, epsilon), law(scores + moves, epsilon)
@@ -305,7 +305,7 @@ def test_samples_by_all_batches(name: str) -> None:
                 wrong = other.delta_bounds(epsilon)
                 seen = wrong[1] if row.reaching else wrong[0] * (1.0 + 1e-3)
                 assert not wrong[0] * (1.0 - OFF) <= truth <= seen
-            for _ in range(12):
+            for _ in range(4):
                 others = (
                     rng.choice([-1.0, 1.0], row.others)
                     if rng.random() < 0.5

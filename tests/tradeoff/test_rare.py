@@ -68,8 +68,10 @@ def of_two(noise: float, p: float, epsilon: float) -> float:
         (0.95588, 4.79e-6, 0.01499),
         (1.48, 0.0069, 0.0477),  # two large losses as well
         (1.07, 1.5e-4, 1.83),
-        (0.7, 1e-7, 1e-4),
-        (2.9, 0.0064, 0.5648),
+        *(
+            pytest.param(*row, marks=pytest.mark.evidence)
+            for row in ((0.7, 1e-7, 1e-4), (2.9, 0.0064, 0.5648))
+        ),
     ],
 )
 def test_losses_so_rare_and_large_that_no_tilt_has_its_mean_there(noise: float, p: float, epsilon: float):
@@ -114,7 +116,7 @@ def test_tiny_noise(noise: float, p: float, n: int):
         pytest.param(1.22, 0.0334, 11, 9.72, 1e-4, marks=pytest.mark.evidence),  # the oracle takes seconds
         (2.46, 0.18, 7, 6.63, 1e-5),
         (3.53, 0.0508, 86, 1.768, 1e-5),
-        (10.8, 0.00144, 7_583, 0.108, 1e-4),
+        pytest.param(10.8, 0.00144, 7_583, 0.108, 1e-4, marks=pytest.mark.evidence),
     ],
 )
 def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: float):
