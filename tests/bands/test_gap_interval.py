@@ -88,7 +88,7 @@ def test_no_allowed_pair_of_rates_lies_outside(claim, z: float) -> None:
     box = critical_probits(1e-3, 1, 2)[1]
     low, high = (float(end[0]) for end in gap_bounds(out, inside, claim, (z, box)))
     error = gap_standard_error(out, inside, claim)[0]
-    za, zb = np.linspace(-1.9, 0.3, 701), np.linspace(-2.7, 0.1, 901)
+    za, zb = np.linspace(-1.9, 0.3, 351), np.linspace(-2.7, 0.1, 451)
     gap = claim.probit_beta(ndtr(za))[:, None] - zb[None, :]
     bins = np.round(gap / module._BIN)
     angles = np.zeros_like(gap)

@@ -24,7 +24,10 @@ def test_a_norm_tells_nine_from_ten_in_a_thousand_coordinates() -> None:
     assert norm_test(10**6, 9, 10, 1e-5) > 1.0 - 1e-12
 
 
-@pytest.mark.parametrize(("q", "n", "noise"), [(0.1, 100, 1.0), (0.01, 3000, 0.8), (0.5, 9, 2.0)])
+@pytest.mark.parametrize(
+    ("q", "n", "noise"),
+    [(0.1, 100, 1.0), pytest.param(0.01, 3000, 0.8, marks=pytest.mark.evidence), (0.5, 9, 2.0)],
+)
 def test_a_revealed_batch_is_a_sum_over_its_sizes(q: float, n: int, noise: float) -> None:
     # Batches of more than 200 have a probability below 1e-90.
     sizes, z = np.arange(min(n, 200) + 1), np.linspace(-12.0, 16.0, 4001)
