@@ -14,6 +14,7 @@ import pytest
 from scipy.special import ndtr
 
 import mipsim as mi
+from mipsim import check
 from mipsim.sums.loss_bounds import _Line, _without_corners, pessimistic
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
 from mipsim.tradeoff.sampled import SampledTradeOff
@@ -126,17 +127,27 @@ def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: f
     assert high - low <= width
 
 
-def tail(inside: list[tuple[Any, Any]], out: list[tuple[Any, Any]], epsilon: float) -> Any:
-    """The delta of two mixtures of N(shift, 1), each of (shift, weight): what is above the zero of p - e^epsilon q, which bisection finds."""
-    parts = [(mp.mpf(s), mp.mpf(w)) for s, w in inside] + [
-        (mp.mpf(s), -mp.exp(mp.mpf(epsilon)) * mp.mpf(w)) for s, w in out
+def exact(inside: dict[float, float], out: dict[float, float], noise: float, epsilon: float) -> float:
+    """The log of the delta of two mixtures {shift: weight} of noise, in balls of 600 bits."""
+    sides = [
+        [
+            (Fraction(at) / Fraction(noise), Fraction(w) / sum(map(Fraction, side.values())))
+            for at, w in side.items()
+        ]
+        for side in (inside, out)
     ]
-    low, high = mp.mpf(-10_000), mp.mpf(10_000)
-    for _ in range(400):
-        y = (low + high) / 2
-        more = sum(c * mp.exp(s * y - s * s / 2) for s, c in parts) > 0
-        low, high = (low, y) if more else (y, high)
-    return sum(c * mp.ncdf(s - high) for s, c in parts)
+    with check.ctx.workprec(600):
+        pair, x, low, high = (
+            check.Smooth("gaussian", *sides),
+            check.ball(Fraction(epsilon)).exp(),
+            -(2**14),
+            2**14,
+        )
+        for _ in range(400):  # the place at which p - e^epsilon q of what is above it is largest
+            y = Fraction(low + high) / 2
+            low, high = (low, y) if pair.ratio(check.ball(y)) > x else (y, high)
+        p, q = pair.tails(check.ball(high))
+        return float((p - x * q).log()) if p > x * q else -math.inf
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.3])
@@ -144,16 +155,12 @@ def tail(inside: list[tuple[Any, Any]], out: list[tuple[Any, Any]], epsilon: flo
     ("noise", "p"), [(0.0412, 1e-100), (1.0, 1e-10), (10.0, 1e-12), (3.0, 0.2), (0.7, 0.999)]
 )
 def test_a_rare_record_that_is_replaced(noise: float, p: float, epsilon: float):
-    with mp.workdps(150):
-
-        def truth(shift: float) -> float:
-            shift, rest = mp.mpf(shift) / mp.mpf(noise), 1 - mp.mpf(p)
-            return float(mp.log(tail([(0, rest), (shift, p)], [(0, rest), (-shift, p)], epsilon)))
-
-        low, high = mi.dpsgd(noise, p, neighbours="replace").log_delta_bounds(epsilon)
-        assert low <= truth(1.0) <= high
-        assert high - low <= 1e-6 * max(1.0, -high)
-        assert noise < 0.1 or not low <= truth(1.03) <= high
+    rest = 1 - Fraction(p)
+    truth, other = (exact({0: rest, x: p}, {0: rest, -x: p}, noise, epsilon) for x in (1.0, 1.03))
+    low, high = mi.dpsgd(noise, p, neighbours="replace").log_delta_bounds(epsilon)
+    assert low <= truth <= high
+    assert high - low <= 1e-6 * max(1.0, -high)
+    assert noise < 0.1 or not low <= other <= high
 
 
 @pytest.mark.parametrize(
@@ -173,15 +180,11 @@ def test_a_rare_record_that_is_replaced(noise: float, p: float, epsilon: float):
 @pytest.mark.filterwarnings("error")
 def test_mixtures_whose_parts_lie_together_or_far_apart(sensitivities, probabilities, noise, opposite):
     curve = mi.GaussianMixtureTradeOff(sensitivities, probabilities, noise, *opposite)
-    with mp.workdps(150):
-        inside, out = (
-            [(sign * mp.mpf(s) / mp.mpf(noise), w) for s, w in zip(*side, strict=True)]
-            for sign, side in ((1, (sensitivities, probabilities)), (-1, opposite))
-        )
-        for epsilon in (0.0, 0.3):
-            low, high = curve.log_delta_bounds(epsilon)
-            truth = tail(inside, out, epsilon)
-            assert low <= (mp.log(truth) if truth > 0 else -math.inf) <= high
+    inside = dict(zip(sensitivities, probabilities, strict=True))
+    out = {-at: w for at, w in zip(*opposite, strict=True)}
+    for epsilon in (0.0, 0.3):
+        low, high = curve.log_delta_bounds(epsilon)
+        assert low <= exact(inside, out, noise, epsilon) <= high
 
 
 def test_where_no_high_precision_reaches():
