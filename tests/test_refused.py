@@ -383,7 +383,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: mi.Accountant().get_optimizer_hook_fn(-0.1), "sample_rate is -0.1"),
     (lambda: mi.Accountant().load_state_dict({"mechanism": "mipsim", "history": [(1.0, 0.1)]}), "state_dict holds the history"),
     (lambda: mi.Accountant().load_state_dict([]), "state_dict is list; it must be what state_dict"),
-    (lambda: mi.account(type("ZCDpEvent", (), {})()), "noise_multiplier is the event ZCDpEvent, of no proven curve: known are "),
+    (lambda: mi.account(type("ZCDpEvent", (), {})()), "noise_multiplier is the event ZCDpEvent; proven are "),
     (lambda: mi.account(type("GaussianDpEvent", (), {})()), "noise_multiplier is the event GaussianDpEvent, which has no attribute 'noise_multiplier'"),
     (lambda: mi.account(type("GaussianDpEvent", (), {"noise_multiplier": -1.0})()), "noise_multiplier of the event is -1"),
     (lambda: mi.play(mi.FixedTarget(mi.EmpiricalMean(), DATA, n=4, target=[0.5, 1.0, 0.0]), mi.LikelihoodRatio(mi.EmpiricalMean(), DATA, n=4), 10, progress=False), "LikelihoodRatio contributes nan at coordinate 0"),

@@ -81,7 +81,7 @@ def divided(
         return curves, ""
     if normalise == "floor":
         for _, rate, _ in phases if neighbours != "replace" else ():
-            _refuse_other_floor(rate, data_size, dimension)
+            _refuse_other_floor(rate, data_size, dimension, grows=neighbours != "remove")
         return (
             curves,
             "sums are divided by the floor of the rate times the records, which is the same for these neighbours",
@@ -114,14 +114,16 @@ def depends_on_size(normalise: str, sampling: str, neighbours: str) -> bool:
     )
 
 
-def _refuse_other_floor(rate: float, n: int | None, dimension: int | None) -> None:
-    """Raise ValueError unless floor(rate n) of n records is that of a record less, too."""
+def _refuse_other_floor(rate: float, n: int | None, dimension: int | None, *, grows: bool) -> None:
+    """Raise ValueError unless floor(rate n) of n records is that of a record less, and of a record more where data that are at hand may grow."""
     if n is None:
         raise ValueError(
             "normalise is 'floor', and a record added or removed may change the divisor; give data_size"
         )
     # A product that misses a whole number by rounding, such as 49 x (1 / 49), is below it in code.
-    floors = sorted(math.floor(rate * size * by) for size in (n - 1, n) for by in (1.0, 1.0 + 1e-12))
+    floors = sorted(
+        math.floor(rate * size * by) for size in (n - 1, n, n + grows) for by in (1.0, 1.0 + 1e-12)
+    )
     if floors[0] == 0:
         raise ValueError(
             f"normalise is 'floor', but floor({rate:g} x {n}) or that of a record less is 0; no sum is divided by 0"

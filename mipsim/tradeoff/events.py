@@ -8,6 +8,7 @@ from typing import Any
 
 from mipsim._validation import number, whole
 from mipsim._words import kind_of
+from mipsim.tradeoff.allocation import random_allocation
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
@@ -60,9 +61,7 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
     name = type(event).__name__
     if name not in _READERS:
         known = ", ".join(sorted(name.removesuffix("DpEvent") for name in _READERS))
-        raise ValueError(
-            f"noise_multiplier is the event {kind_of(event)}, of no proven curve: known are {known}"
-        )
+        raise ValueError(f"noise_multiplier is the event {kind_of(event)}; proven are {known}")
     allowed, read = _READERS[name]
     if neighbours not in allowed:
         raise ValueError(
@@ -114,14 +113,18 @@ def _poisson(event: Any, neighbours: str) -> AbstractTradeOff:
     return MixtureTradeOff(inner, p) if p < 1.0 else inner
 
 
-def _gaussian_sum(event: Any, sampling: str, rate: float, neighbours: str) -> AbstractTradeOff:
-    """What is proven of Gaussian sums alone."""
+def _noise(event: Any, neighbours: str) -> float:
+    """Of what is proven of Gaussian sums alone."""
     if (name := type(event.event).__name__) != "GaussianDpEvent":
         raise ValueError(
-            f"neighbours is {neighbours!r} with {type(event).__name__} of the event {name}; proven is GaussianDpEvent"
+            f"noise_multiplier is {type(event).__name__} of the event {name}; proven for neighbours {neighbours!r} is GaussianDpEvent"
         )
+    return event.event.noise_multiplier
+
+
+def _gaussian_sum(event: Any, sampling: str, rate: float, neighbours: str) -> AbstractTradeOff:
     way = neighbours if neighbours == "replace" else "remove"
-    return dpsgd(event.event.noise_multiplier, rate, neighbours=way, sampling=sampling)
+    return dpsgd(_noise(event, neighbours), rate, neighbours=way, sampling=sampling)
 
 
 def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
@@ -135,17 +138,19 @@ def _fixed_size(event: Any, neighbours: str) -> AbstractTradeOff:
 
 
 def _with_replacement(event: Any, neighbours: str) -> AbstractTradeOff:
-    if (name := type(event.event).__name__) != "GaussianDpEvent":
-        raise ValueError(
-            f"noise_multiplier is SampledWithReplacementDpEvent of the event {name}; proven is GaussianDpEvent"
-        )
     sizes = event.sample_size, event.source_dataset_size
-    return fixed_samples(event.event.noise_multiplier, *sizes, replacement=True, neighbours="remove")
+    return fixed_samples(_noise(event, neighbours), *sizes, replacement=True, neighbours="remove")
 
 
 def _truncated(event: Any, neighbours: str) -> AbstractTradeOff:
     sizes = event.sampling_probability, event.truncated_batch_size, event.dataset_size
     return truncated_poisson(event.noise_multiplier, *sizes, neighbours="remove")
+
+
+def _allocated(event: Any, neighbours: str) -> AbstractTradeOff:
+    steps = whole("num_steps of the event", event.num_steps, 1)
+    chosen = whole("num_selected of the event", event.num_selected, 0, steps)
+    return random_allocation(_noise(event, neighbours), steps, chosen) if chosen else BLIND
 
 
 def _discrete_laplace(event: Any, neighbours: str) -> AbstractTradeOff:
@@ -178,6 +183,7 @@ _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "SampledWithoutReplacementDpEvent": (NEIGHBOURS, _fixed_size),
     "SampledWithReplacementDpEvent": (_SUMMED, _with_replacement),
     "TruncatedSubsampledGaussianDpEvent": (_SUMMED, _truncated),
+    "RandomAllocationDpEvent": (_SUMMED, _allocated),
     "DiscreteLaplaceDpEvent": (NEIGHBOURS, _discrete_laplace),
     "SingleEpochTreeAggregationDpEvent": (_SUMMED, _tree),
 }

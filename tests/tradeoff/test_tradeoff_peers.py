@@ -113,13 +113,24 @@ def test_events_are_read_as_the_schemes_that_they_name_or_refused() -> None:
     assert len(events()) == 14
     noise = dp.GaussianDpEvent(1.0)
     fixed, poisson = dp.SampledWithoutReplacementDpEvent(10, 1, noise), dp.PoissonSampledDpEvent(0.1, noise)
-    for event, how, sampling in ((fixed, "remove", "fixed_size"), (poisson, "replace", "poisson")):
+    # of a later version
+    attributes = {"event": noise, "num_selected": 1, "num_steps": 10}
+    allocated = type("RandomAllocationDpEvent", (), attributes)()
+    for event, how, sampling, steps in (
+        (fixed, "remove", "fixed_size", 1),
+        (poisson, "replace", "poisson", 1),
+        (allocated, "add_or_remove", "random_allocation", 10),
+    ):
         own = mi.account(event, neighbours=how, fpr=[]).numbers
-        assert own == mi.account(1.0, 0.1, neighbours=how, sampling=sampling, fpr=[]).numbers
+        same = mi.account(1.0, 0.1, steps, neighbours=how, sampling=sampling, fpr=[]).numbers
+        if event is allocated:  # an event in a composition tells no mu
+            own["least mu of mu-GDP"] = same["least mu of mu-GDP"]
+        assert own == same
     refused: list[tuple[Any, dict[str, Any], str]] = [
-        (dp.dp_event.RepeatAndSelectDpEvent(noise, 10, 1), {}, "is the event RepeatAndSelectDpEvent, of no proven curve"),
+        (allocated, {"neighbours": "replace"}, "neighbours is 'replace' with the event RandomAllocationDpEvent"),
+        (dp.dp_event.RepeatAndSelectDpEvent(noise, 10, 1), {}, "is the event RepeatAndSelectDpEvent; proven are "),
         (dp.SampledWithReplacementDpEvent(10, 1, noise), {"neighbours": "replace"}, "neighbours is 'replace' with the event SampledWithReplacementDpEvent"),
-        (dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)), {}, "SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven is GaussianDpEvent"),
+        (dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)), {}, "SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven for neighbours 'add_or_remove' is GaussianDpEvent"),
         (noise, {"steps": 2}, "steps is 2 beside an event; with it give only neighbours"),
     ]  # fmt: skip
     for event, how, words in refused:
