@@ -1,26 +1,22 @@
 """The trade-off function of two mixtures of Gaussians with the same noise: what random participation in a noisy sum leaks."""
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, within
-from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, probit_of_log
+from mipsim.tradeoff.bounds import EPS, CurveBounds
 from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.gaussian_parts import WEIGHTS, Parts, curve_of, log_delta_of
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _SUM = 1e-9  # by which probabilities may miss 1: they are divided by their sum
 _NARROW = 1e-9  # a relative width of delta above which it is looked at as of any curve too
-_LEAST = 1e-100  # distance of two parts, in units of the noise
-_WEIGHTS = 1e-14  # relative: what rounding leaves open of a probability, such as a binomial
 
 
 def _vector(name: str, high: float = math.inf, **how: Any) -> Any:
@@ -84,27 +80,26 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             if abs(math.fsum(given) - 1.0) > _SUM:
                 raise ValueError(f"{name} has the sum {math.fsum(given):.9g}; it must be 1")
 
-    def parts(self, *, inside: bool) -> list[tuple[float, float]]:
+    def parts(self, *, inside: bool) -> Parts:
         """(shift in units of the noise, probability > 0) of each part of a world, by rising shift.
 
         Examples:
             >>> GaussianMixtureTradeOff([2.0, 0.0], [0.5, 0.5], noise=4.0).parts(inside=True)
             [(0.0, 0.5), (0.5, 0.5)]
         """
-        sign = 1.0 if inside else -1.0
-        return sorted(
-            (sign * shift / self.noise + 0.0, share) for shift, share in self._shares(inside).items()
-        )
+        return self._worlds[inside]
 
-    def _shares(self, inside: bool) -> dict[float, float]:
+    def _shares(self, inside: bool, unit: float = 1.0) -> dict[float, Fraction]:
+        """The probability of each shift in a unit, where it is above 0."""
         shifts, weights = (
             (self.sensitivities, self.probabilities)
             if inside
             else (self.opposite, self.opposite_probabilities)
         )
-        total, together = math.fsum(weights), dict.fromkeys(shifts, 0.0)
+        together = dict.fromkeys((shift / unit + 0.0 for shift in shifts), Fraction(0))
+        total = sum(map(Fraction, weights))
         for shift, weight in zip(shifts, weights, strict=True):
-            together[shift] += weight / total
+            together[shift / unit + 0.0] += Fraction(weight) / total
         return {shift: share for shift, share in together.items() if share}
 
     def simplest(self) -> AbstractTradeOff:
@@ -119,101 +114,31 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         if len(out) == len(inside) == 1:
             return full
         if len(inside) == 2 and min(inside) == 0.0 and list(out) == [0.0]:
-            return MixtureTradeOff(full, inside[max(inside)])
+            return MixtureTradeOff(full, float(inside[max(inside)]))
         return self
 
     @cached_property
-    def _out(self) -> list[tuple[float, float]]:
-        return self.parts(inside=False)
-
-    @cached_property
-    def _is_even(self) -> bool:
-        """Whether both worlds have the part at 0 equally often, as real numbers."""
-        sides = (
-            zip(self.sensitivities, self.probabilities, strict=True),
-            zip(self.opposite, self.opposite_probabilities, strict=True),
+    def _worlds(self) -> tuple[Parts, Parts]:
+        """The parts of "out", and those of "in"."""
+        out, inside = (
+            sorted(
+                (unit * shift, float(share)) for shift, share in self._shares(unit > 0.0, self.noise).items()
+            )
+            for unit in (-1.0, 1.0)
         )
-        pairs = [[(shift, Fraction(weight)) for shift, weight in side] for side in sides]
-        first, second = (
-            sum(w for shift, w in side if shift == 0.0) / sum(w for _, w in side) for side in pairs
-        )
-        return first == second
-
-    @cached_property
-    def _inside(self) -> list[tuple[float, float]]:
-        return self.parts(inside=True)
+        return out, inside
 
     def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        x = np.asarray(log_fpr, np.float64)
-        low, high = self._threshold(x)
-        fnr, tpr = ([_log_tail(self._inside, y, upper) for y in (low, high)] for upper in (False, True))
-        result = CurveBounds(fnr[0][0], fnr[1][1], tpr[1][0], tpr[0][1]).tightened()
-        for end, row in ((-np.inf, (0.0, 0.0, -np.inf, -np.inf)), (0.0, (-np.inf, -np.inf, 0.0, 0.0))):
-            result = CurveBounds(*(np.full(x.shape, v) for v in row)).where(x == end, result)
-        return result
-
-    def _threshold(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the outcome above which "out" has this FPR."""
-        z, shifts = -probit_of_log(x), [shift for shift, _ in self._out]
-        if len(shifts) == 1:
-            off = 16.0 * EPS * (np.where(np.isfinite(z), np.abs(z), 0.0) + self.mu_ceiling())
-            return z + shifts[0] - off, z + shifts[0] + off
-        rare, rest = x < -math.log(2.0), log_complement(x)
-
-        def above(y: np.ndarray, end: int) -> np.ndarray:
-            """Whether the FPR at y is above the requested, so far as an end of its bounds tells."""
-            tail, other = _log_tail(self._out, y, True)[end], _log_tail(self._out, y, False)[1 - end]
-            return np.where(rare, tail > x, other < rest)
-
-        return _crossing(z + min(shifts), z + max(shifts), lambda y, end: ~above(y, end))
+        return curve_of(*self._worlds, np.asarray(log_fpr, np.float64))
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The tail of p - e^epsilon q above its zero, part by part: what both worlds have in common cancels, so that rare parts keep
-        their digits.
-        """
         x = np.asarray(epsilon, np.float64).ravel()
-        shares = [defaultdict[float, float](float), defaultdict[float, float](float)]
-        for share, parts in zip(shares, (self._inside, self._out), strict=True):
-            for shift, weight in parts:  # two sensitivities may be the same number of units of the noise
-                share[shift] += weight
-        shifts = np.array(sorted({**shares[0], **shares[1]}))
-        gap = float(np.diff(shifts).min(initial=math.inf))
-        if not (
-            gap >= _LEAST and np.abs(shifts).max() <= 1.0 / _LEAST
-        ):  # squares of what is farther are no floats
-            return super()._log_delta(epsilon)
-        rows = []
-        for s in shifts.tolist():
-            p, q = (math.log(share[s]) if share[s] else -math.inf for share in shares)
-            rows.append(_difference(p, q, x, same=p == q and s == 0.0 and self._is_even))
-        coefficients = tuple(np.array(part) for part in zip(*rows, strict=True))
-        column = shifts[:, None]
-
-        def above(y: np.ndarray, end: int) -> np.ndarray:
-            """Whether p is surely above e^epsilon q, or surely below."""
-            exponents = column * y - 0.5 * column**2
-            ends = _signed_sum(coefficients, exponents, exponents, np.abs(column * y) + column**2)
-            return ends[0][0] > 0.0 if end else ~(ends[1][0] < 0.0)
-
-        reach = (np.abs(x) + 1600.0) / gap + np.abs(shifts).max()
-        with np.errstate(all="ignore"):  # what is no number bounds nothing
-            low, high = _crossing(-reach, reach, above)
-            middle = np.where(np.isfinite(high), high, low)
-            tails = [log_ndtr(column - y) for y in (low, high, middle)]
-            sizes = [np.where(np.isneginf(tail), 0.0, np.abs(tail)) for tail in tails]
-            least, scale = _signed_sum(coefficients, tails[2], tails[2], sizes[2])[0]
-            most, wider = _signed_sum(coefficients, tails[1], tails[0], np.maximum(sizes[0], sizes[1]))[1]
-            known = [
-                np.where(least > 0.0, scale + np.log(least), -np.inf),
-                np.where(most <= 0.0, -np.inf, np.fmin(wider + np.log(most), 0.0)),
-            ]
-            wide = ~(known[1] - known[0] <= _NARROW)
-        if wide.any():
-            for end, other, best in zip(
-                known, super()._log_delta(x[wide]), (np.maximum, np.minimum), strict=True
-            ):
-                end[wide] = best(end[wide], other)
-        return known[0].reshape(np.shape(epsilon)), known[1].reshape(np.shape(epsilon))
+        is_even = self._shares(True).get(0.0) == self._shares(False).get(0.0)
+        low, high = log_delta_of(*self._worlds, x, is_even=is_even)
+        if (wide := ~(high <= low + _NARROW)).any():
+            least, most = super()._log_delta(x[wide])
+            low[wide], high[wide] = np.maximum(low[wide], least), np.minimum(high[wide], most)
+        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
 
     def is_convex(self) -> bool:
         return True
@@ -224,78 +149,18 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         )
 
     def largest_loss_bounds(self) -> tuple[float, float]:
-        if self._inside[-1][0] > self._out[-1][0]:
+        (far, base), (most, last) = (side[-1] for side in self._worlds)
+        if most > far:
             return math.inf, math.inf
-        # Far out both worlds are their parts at 0.
-        loss = math.log(self._inside[-1][1]) - math.log(self._out[-1][1])
-        return max(loss - 2.0 * _WEIGHTS, 0.0), max(loss + 2.0 * _WEIGHTS, 0.0)
+        loss = math.log(last) - math.log(base)  # far out both worlds are their parts at 0
+        return max(loss - 2.0 * WEIGHTS, 0.0), max(loss + 2.0 * WEIGHTS, 0.0)
 
     def mu_ceiling(self) -> float:
-        return (self._inside[-1][0] - self._out[0][0]) * (1.0 + 4.0 * EPS)
+        out, inside = self._worlds
+        return (inside[-1][0] - out[0][0]) * (1.0 + 4.0 * EPS)
 
     def least_mu_bounds(self) -> tuple[float, float]:
         """The largest distance of two parts is enough; where a world has a single part, the rarest rates need as much."""
-        needed = (self._inside[-1][0] - self._out[-1][0], self._inside[0][0] - self._out[0][0])
-        return max(needed) * (1.0 - 4.0 * EPS), self.mu_ceiling()
-
-
-def _crossing(
-    low: np.ndarray, high: np.ndarray, above: Callable[[np.ndarray, int], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of where something begins to hold, by what is surely so: before it nothing at the end 0, after it all at the end 1."""
-    for _ in range(64):
-        middle = 0.5 * (low + high)
-        more = above(middle, 0)
-        low, high = np.where(more, low, middle), np.where(more, middle, high)
-    ends = []
-    for sign, end in ((-1.0, 0), (1.0, 1)):
-        y, step = 0.5 * (low + high), 4.0 * EPS * (1.0 + np.where(np.isfinite(low), np.abs(low), 0.0))
-        for _ in range(60):
-            if not (wrong := above(y, end) != (end == 1)).any():
-                break
-            y, step = np.where(wrong, y + sign * step, y), 2.0 * step
-        ends.append(np.where(above(y, end) == (end == 1), y, sign * np.inf))
-    return ends[0], ends[1]
-
-
-def _difference(
-    log_p: float, log_q: float, x: np.ndarray, *, same: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The difference p - e^x q: between which multiples of e^scale it lies, and the scale; `same`: whether p = q."""
-    scale = np.maximum(log_p, log_q + x)
-    if same:
-        value = -np.expm1(-np.abs(x)) * np.sign(-x)
-        off = _WEIGHTS * np.abs(value)
-    else:
-        value = np.exp(log_p - scale) - np.exp(log_q + x - scale)
-        off = np.full(x.shape, 2.0 * _WEIGHTS) + 8.0 * EPS * np.abs(x)
-    return value - off, value + off, scale
-
-
-def _signed_sum(
-    coefficients: tuple[np.ndarray, ...], low: np.ndarray, high: np.ndarray, size: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Bounds of the sum over parts, axis 0, of a coefficient times e^log, each (multiple, scale), of logarithms between `low` and `high`,
-    which are off by some roundings of `size`.
-    """
-    least, most, scale = coefficients
-    off = (16.0 + 4.0 * len(least)) * EPS * (1.0 + size + np.abs(scale))
-    top = np.max(scale + high, axis=0)
-    top = np.where(np.isfinite(top), top, 0.0)
-    low, high = np.exp(scale + low - off - top), np.exp(scale + high + off - top)
-    ends = (
-        np.sum(np.where(least > 0.0, least * low, least * high), axis=0),
-        np.sum(np.where(most > 0.0, most * high, most * low), axis=0),
-    )
-    return (ends[0], top), (ends[1], top)
-
-
-def _log_tail(
-    parts: Sequence[tuple[float, float]], y: np.ndarray, upper: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of log P(outcome > y) of a mixture if `upper`, else of log P(outcome <= y)."""
-    logs = [math.log(weight) + log_ndtr(shift - y if upper else y - shift) for shift, weight in parts]
-    value = np.minimum(np.logaddexp.reduce(logs, axis=0), 0.0)
-    size = np.where(np.isneginf(value), 0.0, np.abs(value))
-    off = _WEIGHTS + (16.0 + 4.0 * len(logs)) * EPS * (1.0 + size)
-    return value - off, np.minimum(value + off, 0.0)
+        out, inside = self._worlds
+        needed = max(inside[-1][0] - out[-1][0], inside[0][0] - out[0][0])
+        return needed * (1.0 - 4.0 * EPS), self.mu_ceiling()
