@@ -39,8 +39,7 @@ from mipsim.referee.kinds import Equality
 from mipsim.referee.values import Number
 from mipsim.special import noncentral_chi_square
 from mipsim.theory import izzo_example
-from mipsim.tradeoff.allocation import random_allocation
-from mipsim.tradeoff.epochs import shuffled
+from mipsim.tradeoff.allocation import random_allocation, shuffled
 from sims.studies import STUDIES
 from sims.study import Study
 from tests.exact.test_by_cdf import Known

@@ -1,35 +1,28 @@
-"""Epochs in which each record takes part in random steps: in one by laws of sums, in several between blocks and a test by a sum of scores."""
+"""Epochs in which each record takes part in random steps, by its own choice or in batches that are shuffled."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from mipsim._validation import number, whole
-from mipsim.sums.lattice import Circle, Measure, Power
+from mipsim.tradeoff.additive_test import additive_test
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounds import EPS
 from mipsim.tradeoff.compose import compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.epochs import SQUARABLE, single_epoch
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.sampled import SampledTradeOff, with_trivial_tests
-from mipsim.tradeoff.step_laws import MixedGaussian
 
 _NOISES, _MOST_STEPS = (1.0 / 30.0, 1e4), 1_000_000
-_FAR = 38.0  # standard deviations of a step: what lies beyond has a mass below 1e-300
-_TAIL = 45.0  # what lies beyond a circle has at most e^-45
-_PLACES, _BLOCKS = 1 << 15, 1 << 12
-_MOST_PLACES, _FINE = (
-    1 << 18,
-    0.25,
-)  # of a lattice, and the share of a score's deviation below which its step stays if it can
-_COARSEST = 300.0  # e-folds of a step of a lattice, which then shows nothing
-_SLOPES = 2.0 ** np.arange(-10.0, 14.0)
 _ODDS = 1.0, 1.0 / 4.0, 1.0 / 16.0  # times those of q: tests of rarer rates
-Masses = list[tuple[np.ndarray, int]]
+_THRESHOLDS = 4096  # of the largest release of shuffled batches
+_SLACK = 1e-11  # of their rates: logarithms down to e^-700 are right to 2e-13 of a rate, and log Phi to some units of itself
+_FARTHEST = 37.0  # standard deviations of the largest release, where rates are float64's least
+_LEAST = 1e-290  # a rate below it would be taken for a certain test
 
 
 def random_allocation(
@@ -128,108 +121,43 @@ def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstra
     )
 
 
-class _Scores(MixedGaussian):
-    """A shift by mu, in cells of the score log(1 - q + q y), y the density ratio of the shift."""
+def shuffled(
+    noise_multiplier: float, steps: int, epochs: int = 1, *, replace: bool = False
+) -> BoundedTradeOff:
+    """Bounds of the curve of epochs of `steps` Gaussian releases, each of a batch of records that are shuffled before each epoch.
 
-    def __init__(self, mu: float, q: float) -> None:
-        super().__init__(mu, 1.0, _FAR)
-        self.score = MixedGaussian(mu, q)
+    The world "out", the null, has a record of zeros in the target's place, or with `replace` another record. Batches are of equal size,
+    and a release is a sum, as in `random_allocation`. Steps may depend on all releases before.
 
-    def outcome(self, loss: np.ndarray) -> np.ndarray:
-        return self.score.outcome(loss)
+    *It leaks at most* what is leaked where the batches are known: then the target is in a single release an epoch, a Gaussian mechanism with
+    a shift by 1 / s (2 / s for `replace`), and the others depend on it through the releases before only.
 
+    *It leaks at least* what these records show by the largest release of an epoch, M: all but the target are -1, the target is 1, and
+    the releases before are not used. In units of s, less what is the same in both worlds, a single release of each epoch is N(2 / s, 1) for
+    "in" and N(1 / s, 1) for "out" (N(0, 1) for `replace`), the others N(0, 1), and P(M <= c) is a product of distribution
+    functions. The tests "M > c", mixed, are the curve of an epoch; epochs are independent. So it is a bound of the worst case over
+    records and gradients, and no bound for all of them.
 
-def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTradeOff:
-    """A curve nowhere below that of the test by the sum of scores, FPR and FNR rounded up by all that the computation may have changed.
+    Both ends may be far apart: no closer pair is proven.
 
-    Scores are rounded to a lattice by their very definition: the laws of the sum have no other error than that of transforms.
+    `noise_multiplier`: s, in [1e-100, 1e100]; `steps`: of an epoch, >= 1; `epochs`: >= 1; `replace`: whether another
+    record takes the target's place.
 
-    >>> additive_test(1.0, 2, 1, 0.5).advantage() < random_allocation(1.0, 2).advantage()
-    True
+    Source: Chua et al. (2024), "How private are DP-SGD implementations?", for both ends of a single epoch, and (2024), "Scalable
+    DP-SGD: shuffling vs. Poisson subsampling", for the lower end of several.
     """
-    law = _Scores(mu, q)
-    least, most = float(law.score.ends[0]), float(law.score.loss(np.array([mu + _FAR]))[0])
-    line = law.outline
-    scores = law.score.loss(line.losses / mu + 0.5 * mu)
-    coarse: list[Masses] = [
-        [(line.log_out, steps)],
-        [(line.log_out, steps - selected), (line.log_in, selected)],
-    ]
-    tilts = [(0, 0.0), (0, 1.0), (1, 0.0), (1, -1.0)]
-    windows = [_window(scores, coarse[side], tilt) for side, tilt in tilts]
-    low, high = min(ends[0] for ends in windows), max(ends[1] for ends in windows)
-    middle = np.average(scores, weights=np.exp(line.log_out))
-    fine = _FINE * math.sqrt(np.average((scores - middle) ** 2, weights=np.exp(line.log_out)))
-    places = _PLACES if high - low < fine * _PLACES else _MOST_PLACES
-    step = (high - low) / (places - 64)
-    if step > _COARSEST:
-        return SampledTradeOff.from_points(*np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    # A score beyond the window is rounded to its end.
-    last = math.ceil((most - least) / step) + 1
-    nodes = np.append(np.arange(min(last, places)), last)
-    cells = law.cells(nodes, least, step)[0]
-    laws: list[Masses] = [
-        [(cells.log_out, steps)],
-        [(cells.log_out, steps - selected), (cells.log_in, selected)],
-    ]
-    offset = least + 0.5 * step
-    circle = Circle(math.floor((low - steps * offset) / step) - 32, places, _BLOCKS)
-    # Lower and upper bounds of P(sum >= threshold) and of P(sum < threshold), the better of both tilts.
-    off = 1.01 * steps * (cells.rounding + 8.0 * EPS)
-    known = [
-        _tails(laws[side], tilt, offset, step, circle, ends[2], off)
-        for (side, tilt), ends in zip(tilts, windows, strict=True)
-    ]
-    (fpr, tnr), (tpr, fnr) = (
-        (
-            np.fmin(*(k[0][1] for k in pair)) if side == 0 else np.fmax(*(k[0][0] for k in pair)),
-            np.fmax(*(k[1][0] for k in pair)) if side == 0 else np.fmin(*(k[1][1] for k in pair)),
-        )
-        for side, pair in enumerate((known[:2], known[2:]))
-    )
-    fpr, tnr = np.clip(np.minimum(fpr, 1.0 - tnr), 0.0, 1.0), np.clip(np.maximum(tnr, 1.0 - fpr), 0.0, 1.0)
-    fnr, tpr = np.clip(np.minimum(fnr, 1.0 - tpr), 0.0, 1.0), np.clip(np.maximum(tpr, 1.0 - fnr), 0.0, 1.0)
-    return SampledTradeOff.from_points(*with_trivial_tests((fpr, tnr, fnr, tpr)), slack=1e-13)
-
-
-def _window(scores: np.ndarray, masses: Masses, tilt: float) -> tuple[float, float, tuple[float, float]]:
-    """Where the tilted sum lies, about, and the shifts of tilt that show it."""
-
-    def log_moment(at: float) -> float:
-        return sum(count * float(np.logaddexp.reduce(logs + at * scores)) for logs, count in masses)
-
-    base, ends = log_moment(tilt), []
-    for sign in (-1.0, 1.0):
-        reach = [(log_moment(tilt + sign * s) - base + _TAIL) / s for s in _SLOPES.tolist()]
-        best = int(np.argmin(reach))
-        ends.append((sign * reach[best], float(_SLOPES[best])))
-    return ends[0][0], ends[1][0], (ends[0][1], ends[1][1])
-
-
-def _tails(
-    masses: Masses,
-    tilt: float,
-    offset: float,
-    step: float,
-    circle: Circle,
-    shifts: tuple[float, float],
-    off: float,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(Lower, upper) bounds of P(sum >= loss) and of P(sum < loss) at the blocks of a circle."""
-    terms = []
-    for logs, count in masses:
-        index = np.arange(logs.size)
-        logs = logs + tilt * (offset + step * index)
-        top = float(logs.max())
-        weights = np.exp(np.maximum(logs - top, -700.0))
-        total = float(weights.sum())
-        terms.append((Measure(index, weights / total, offset, step, tilt, top + math.log(total)), count))
-    power = Power(terms, circle, shifts)
-    scale = power.log_scale - tilt * power.centre
-    result = []
-    for value, error in power.tails(-tilt):
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            low = np.exp(np.log(np.maximum(value - error, 0.0)) + scale) * (1.0 - off)
-            high = np.exp(np.log(value + error) + scale) * (1.0 + off) + 1e-290
-        result.append((np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0, posinf=1.0)))
-    return result
+    sigma = number("noise_multiplier", noise_multiplier, *SQUARABLE)
+    count, times = whole("steps", steps, 1), whole("epochs", epochs, 1)
+    shift, other = 2.0 / sigma, (0.0 if replace else 1.0 / sigma)
+    most = compose(GaussianTradeOff(shift - other), copies=times)
+    if count == 1:
+        return BoundedTradeOff(most, most)
+    c = np.linspace(-_FARTHEST, shift + _FARTHEST, _THRESHOLDS)
+    rest = (count - 1) * log_ndtr(c)
+    below = [log_ndtr(c - mean) + rest for mean in (other, shift)]
+    with np.errstate(under="ignore"):
+        (tnr, fpr), (fnr, tpr) = ((np.exp(logs), -np.expm1(logs)) for logs in below)
+    # A rate that underflows would be taken for a certain test.
+    fpr, tnr, fnr, tpr = (rate[(fpr > _LEAST) & (fnr > _LEAST)] for rate in (fpr, tnr, fnr, tpr))
+    least = SampledTradeOff.from_points(*with_trivial_tests((fpr, tnr, fnr, tpr)), slack=_SLACK)
+    return BoundedTradeOff(most, compose(least, copies=times, accuracy=1e-3, epsilon_accuracy=1e-3))

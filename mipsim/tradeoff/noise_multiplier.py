@@ -51,7 +51,7 @@ def dpsgd(
     - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in a single step, sampled uniformly. See
       `mipsim.tradeoff.allocation.random_allocation` for what is assumed and proven.
     - Shuffled batches: each record takes part in a single step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
-      place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.epochs.shuffled`.
+      place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.allocation.shuffled`.
 
     Args:
         noise_multiplier: the standard deviation s of the noise over the clipping norm, in [1e-100, 1e100]; where 0 < p < 1 in [1e-3, 1e9], and

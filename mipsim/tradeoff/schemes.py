@@ -94,7 +94,7 @@ def _binomial(count: int, rate: float) -> Parts:
 
 
 def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
-    from mipsim.tradeoff.epochs import shuffled
+    from mipsim.tradeoff.allocation import shuffled
 
     return shuffled(noise, steps, epochs, replace=replace)
 

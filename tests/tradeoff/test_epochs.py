@@ -10,8 +10,8 @@ from scipy.special import ndtr
 import mipsim as mi
 from mipsim._powers import repeated
 from mipsim.tradeoff import epochs
-from mipsim.tradeoff.allocation import additive_test, random_allocation
-from mipsim.tradeoff.epochs import shuffled
+from mipsim.tradeoff.additive_test import additive_test
+from mipsim.tradeoff.allocation import random_allocation, shuffled
 from verify.field.statements.allocation import two_of_three
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)
