@@ -65,9 +65,7 @@ class FoldedGaussianTradeOff(AbstractTradeOff):
             for end, off in zip(ends, (-moved, moved), strict=True)
         )
         result = CurveBounds.of_log_tpr(low, np.minimum(high, 0.0), 16.0)
-        return CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(
-            log_fpr == 0.0, result
-        )
+        return result.ended(log_fpr)
 
     def is_convex(self) -> bool:
         return True

@@ -64,11 +64,10 @@ def additive_test(mu: float, steps: int, selected: int, q: float) -> SampledTrad
     # A score beyond the window is rounded to its end.
     last = math.ceil((most - least) / step) + 1
     cells = law.cells(np.append(np.arange(min(last, places)), last), least, step)[0]
-    offset = least + 0.5 * step
-    circle = Circle(math.floor((low - steps * offset) / step) - 32, places, _BLOCKS)
-    off = 1.01 * steps * (cells.rounding + 8.0 * EPS)
+    offset, off = least + 0.5 * step, 1.01 * steps * (cells.rounding + 8.0 * EPS)
+    lattice = offset, step, Circle(math.floor((low - steps * offset) / step) - 32, places, _BLOCKS)
     known = [
-        _tails(worlds(cells)[side], tilt, offset, step, circle, ends[2], off)
+        _tails(worlds(cells)[side], tilt, ends[2], lattice, off)
         for (side, tilt), ends in zip(_TILTS, windows, strict=True)
     ]
     (fpr, tnr), (fnr, tpr) = _outwards(known[:2], 0), _outwards(known[2:], 1)
@@ -96,16 +95,10 @@ def _window(scores: np.ndarray, masses: Masses, tilt: float) -> tuple[float, flo
 
 
 def _tails(
-    masses: Masses,
-    tilt: float,
-    offset: float,
-    step: float,
-    circle: Circle,
-    shifts: tuple[float, float],
-    off: float,
+    masses: Masses, tilt: float, shifts: tuple[float, float], lattice: tuple[float, float, Circle], off: float
 ) -> tuple[Bounds, Bounds]:
     """(Lower, upper) bounds of P(sum >= loss) and of P(sum < loss) at the blocks of a circle."""
-    terms = []
+    (offset, step, circle), terms = lattice, []
     for logs, count in masses:
         index = np.arange(logs.size)
         logs = logs + tilt * (offset + step * index)

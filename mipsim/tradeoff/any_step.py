@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from mipsim._roots import least_float
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, log_complement, log_difference, lowered
 from mipsim.tradeoff.inverse import InverseTradeOff
@@ -39,12 +40,8 @@ def log_delta_of(tests: tuple[np.ndarray, np.ndarray], epsilon: np.ndarray) -> n
 
 def epsilon_of(tests: tuple[np.ndarray, np.ndarray], log_delta: float) -> float:
     """An epsilon at which some tests have more than a delta; 0 where there is none."""
-    low, high = 0.0, 1e6
-    for _ in range(70):
-        middle = 0.5 * (low + high)
-        above = float(log_delta_of(tests, np.array([middle]))[0]) > log_delta
-        low, high = (middle, high) if above else (low, middle)
-    return low
+    beyond = least_float(lambda x: log_delta_of(tests, x) <= log_delta, np.zeros(1), np.full(1, 1e6))
+    return float(np.nextafter(beyond[0], 0.0))
 
 
 def _any(log_rate: np.ndarray, copies: int, sign: float) -> np.ndarray:

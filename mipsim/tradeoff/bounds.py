@@ -229,6 +229,20 @@ class CurveBounds(NamedTuple):
         """
         return CurveBounds(*(np.where(condition, a, b) for a, b in zip(self, other, strict=True)))
 
+    def ended(self, log_fpr: object, *, start: bool = False) -> CurveBounds:
+        """With exact rates at FPR 1, where a test always says "in", and if `start` at FPR 0, where it never does.
+
+        Examples:
+            >>> CurveBounds.of_log_tpr(*np.full((2, 2), -1.0)).ended(np.array([-1.0, 0.0])).log_tpr_high.tolist()[1]
+            0.0
+        """
+        x, (always, never) = (
+            np.asarray(log_fpr),
+            np.array([(-np.inf, -np.inf, 0.0, 0.0), (0.0, 0.0, -np.inf, -np.inf)]),
+        )
+        known = CurveBounds(*always).where(x == 0.0, self)
+        return CurveBounds(*never).where(np.isneginf(x), known) if start else known
+
     def undefined(self) -> np.ndarray:
         """Where a bound is NaN, shape of the bounds.
 
@@ -273,8 +287,7 @@ def at_nudged(
     # A rate near 1 is as uncertain as its complement, whose logarithm is rounded as a larger number.
     result = result.where(result.log_tpr_high < _LOG_HALF, CurveBounds.of_log_fnr(*result[:2], 0.0))
     result = result.where(result.log_fnr_high < _LOG_HALF, CurveBounds.of_log_tpr(*result[2:], 0.0))
-    end = CurveBounds(*(np.full(np.shape(log_fpr), v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-    return end.where(np.asarray(log_fpr) == 0.0, result)
+    return result.ended(log_fpr)
 
 
 def probit_of_log(log_p: object) -> np.ndarray:
@@ -335,7 +348,7 @@ def bounds_from_rates(
             lowered(np.log(np.maximum(tpr[0] * less - error, 0.0)), 2.0),
             raised(np.log(np.minimum(tpr[1] * more + error, 1.0)), 2.0),
         )
-    return CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0))).where(x == 0.0, result)
+    return result.ended(x)
 
 
 def completed(bounds: CurveBounds, log_fpr: np.ndarray, log_tnr: np.ndarray) -> CurveBounds:

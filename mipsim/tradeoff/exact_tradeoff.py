@@ -190,8 +190,7 @@ class ExactTradeOff(AbstractTradeOff):
             rest_of = otherwise(missing) if self.law.error_bound < 1.0 else unknown
             for end, other in zip(bounds, rest_of, strict=True):
                 end[missing] = np.where(np.isnan(end[missing]), other.ravel(), end[missing])
-        whole = CurveBounds(*(np.full(shape, end) for end in (-np.inf, -np.inf, 0.0, 0.0)))
-        return whole.where(log_fpr == 0.0, bounds)
+        return bounds.ended(log_fpr)
 
     def _on_chord(
         self,

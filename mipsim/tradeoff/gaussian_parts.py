@@ -38,14 +38,12 @@ def curve_of(out: Parts, inside: Parts, x: np.ndarray) -> CurveBounds:
         low, high = _crossing(z + shifts[0], z + shifts[-1], reached)
     fnr, tpr = ([_log_tail(inside, y, upper) for y in (low, high)] for upper in (False, True))
     result = CurveBounds(fnr[0][0], fnr[1][1], tpr[1][0], tpr[0][1]).tightened()
-    for end, row in ((-np.inf, (0.0, 0.0, -np.inf, -np.inf)), (0.0, (-np.inf, -np.inf, 0.0, 0.0))):
-        result = CurveBounds(*(np.full(x.shape, v) for v in row)).where(x == end, result)
-    return result
+    return result.ended(x, start=True)
 
 
 def log_delta_of(out: Parts, inside: Parts, x: np.ndarray, *, is_even: bool) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the log of the tail of p - e^epsilon q above its zero, part by part: what both worlds have in common cancels, so that
-    rare parts keep their digits. Where the density ratio rises it is delta. `x`: epsilons, shape (m,); `is_even`: whether the
+    rare parts keep their digits. Where the density ratio rises it is delta. `x`: epsilons >= 0, shape (m,); `is_even`: whether the
     parts at 0 have equal probabilities.
 
     >>> ends = log_delta_of([(0.0, 1.0)], [(1.0, 1.0)], np.array([1.0]), is_even=False)
@@ -58,11 +56,15 @@ def log_delta_of(out: Parts, inside: Parts, x: np.ndarray, *, is_even: bool) -> 
     # squares of what is farther are no floats
     if not (gap >= _LEAST and np.abs(shifts).max() <= 1.0 / _LEAST):
         return np.full(x.shape, -np.inf), np.zeros(x.shape)
-    rows = []
-    for s in shifts.tolist():
-        p, q = (math.log(share[s]) if s in share else -math.inf for share in shares)
-        rows.append(_difference(p, q, x, same=is_even and s == 0.0))
-    coefficients = tuple(np.array(part) for part in zip(*rows, strict=True))
+    with np.errstate(divide="ignore"):
+        log_p, log_q = (np.log([[share.get(s, 0.0)] for s in shifts.tolist()]) for share in shares)
+    scale = np.maximum(log_p, log_q + x)
+    value = np.exp(log_p - scale) - np.exp(log_q + x - scale)
+    off = np.full(value.shape, 2.0 * WEIGHTS) + 8.0 * EPS * x
+    if is_even:
+        value[shifts == 0.0] = np.expm1(-x)
+        off[shifts == 0.0] = -WEIGHTS * np.expm1(-x)
+    coefficients = value - off, value + off, scale
     column = shifts[:, None]
 
     def above(y: np.ndarray, end: int) -> np.ndarray:
@@ -98,20 +100,6 @@ def _crossing(
             y, step = np.where(wrong, y + sign * step, y), 2.0 * step
         ends.append(np.where(holds(y, end) == (end == 1), y, sign * np.inf))
     return ends[0], ends[1]
-
-
-def _difference(
-    log_p: float, log_q: float, x: np.ndarray, *, same: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The difference p - e^x q: between which multiples of e^scale it lies, and the scale; `same`: whether p = q."""
-    scale = np.maximum(log_p, log_q + x)
-    if same:
-        value = -np.expm1(-np.abs(x)) * np.sign(-x)
-        off = WEIGHTS * np.abs(value)
-    else:
-        value = np.exp(log_p - scale) - np.exp(log_q + x - scale)
-        off = np.full(x.shape, 2.0 * WEIGHTS) + 8.0 * EPS * np.abs(x)
-    return value - off, value + off, scale
 
 
 def _signed_sum(

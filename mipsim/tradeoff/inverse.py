@@ -86,8 +86,7 @@ class InverseTradeOff(AbstractTradeOff):
         other = CurveBounds(low, high, lowered(log_complement(high)), raised(log_complement(low)))
         flipped = CurveBounds(*(end[::-1] for end in other))
         turned = Vertices(bounds.log_fnr_low[::-1], bounds.log_fnr_high[::-1], flipped)
-        end = CurveBounds(*(np.array([v]) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-        joined = CurveBounds(*(np.concatenate(pair) for pair in zip(turned.bounds, end, strict=True)))
+        joined = CurveBounds(*map(np.append, turned.bounds, (-np.inf, -np.inf, 0.0, 0.0)))
         return Vertices(np.append(turned[0], 0.0), np.append(turned[1], 0.0), joined)
 
     def _supremum(self, objective: Any, queries: int, enough: Any) -> tuple[np.ndarray, np.ndarray]:

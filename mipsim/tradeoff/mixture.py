@@ -69,13 +69,9 @@ class MixtureTradeOff(AbstractTradeOff):
         result = self.inner.vertices()
         if result is None:
             return None
-        last = Vertices(
-            np.zeros(1), np.zeros(1), CurveBounds(*(np.array([v]) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-        )
         mixed = self._mixed(result.bounds, result.log_fpr_low, result.log_fpr_high)
-        bounds = CurveBounds(*(np.concatenate(pair) for pair in zip(mixed, last.bounds, strict=True)))
         low, high = (np.append(end, 0.0) for end in result[:2])
-        return Vertices(low, high, bounds)
+        return Vertices(low, high, CurveBounds(*map(np.append, mixed, (-np.inf, -np.inf, 0.0, 0.0))))
 
     def largest_loss_bounds(self) -> tuple[float, float]:
         low, high = (

@@ -81,11 +81,7 @@ class NoncentralChiSquareTradeOff(AbstractTradeOff):
         result = CurveBounds(low, high, tpr[0] - off[1][0], np.minimum(tpr[1] + off[1][1], 0.0)).tightened()
         rare = result._replace(log_tpr_low=np.full(size.shape, -np.inf), log_fnr_high=np.zeros(size.shape))
         result = result.where(wanted >= _LEAST, rare)
-        ends = [
-            CurveBounds(*(np.full(size.shape, v) for v in row))
-            for row in ((0.0, 0.0, -np.inf, -np.inf), (-np.inf, -np.inf, 0.0, 0.0))
-        ]
-        return ends[0].where(np.isneginf(wanted), ends[1].where(wanted == 0.0, result))
+        return result.ended(wanted, start=True)
 
     def _logs(self, log_fpr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with importing():  # JAX, which no other curve needs

@@ -248,5 +248,4 @@ def interpolated(
     )
     result = result.tightened()
     first = CurveBounds.of_logs(missed[:1], caught[:1], 2.0 if tpr[0] > 0.0 else 0.0)
-    last = CurveBounds(*(np.full(x.shape, v) for v in (-np.inf, -np.inf, 0.0, 0.0)))
-    return first.where(np.isneginf(x), last.where(x == 0.0, result))
+    return first.where(np.isneginf(x), result.ended(x))
