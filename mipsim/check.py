@@ -255,7 +255,7 @@ class Weighted:
             s = acb(self.tilt, pace * k)
             for row, x in zip(terms, self.transforms(s), strict=True):
                 row.append(x / s)
-            demand(k * len(self.coins) < 10**7, "a sum of so few terms is not inverted")
+            demand(k * (len(self.coins) + len(levels)) < 10**7, "a sum of so few terms is not inverted")
         rest = self.beyond(pace * k, pace)
         self.rates = [(ZERO, ZERO)]
         worlds = [
@@ -282,7 +282,7 @@ class Weighted:
             spread.append((w, odds * (1 - odds)))
         first, wide = u, 1 / (2 * reduce(arb.max, (abs(w) for w, _ in spread)))
         demand(len(spread) * (last - first) < wide * 10**8, "the blur is too small")
-        while first < last:
+        while not first >= last:
             size = (first / 8).min(wide)
             held, first = first.union(first + size), (first + size).mid()
             power = dot([v for _, v in spread], [1 - (held * w).cos() for w, _ in spread])
