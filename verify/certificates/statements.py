@@ -28,8 +28,6 @@ POINTS, TRIED = 3, 12
 """Judged points of a statement that a certificate has, and that are tried for it, at most."""
 RATES = (1e-3, 0.1, 0.7)
 """FPRs at which curves are compared that agree; of curves that differ, the rate where they differ most."""
-UNREADABLE = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, NotImplementedError)
-"""What functions raise that are called with numbers that they were not written for."""
 FAR = 1.5e308
 """An infinite end, as a number."""
 MOST = 400_000
@@ -165,7 +163,11 @@ def _cases(statement: Statement, point: PointResult) -> Iterator[tuple[dict[str,
             claimed = _value(statement, "claimed", at)
             truth = _value(statement, "truth", at, curve=isinstance(claimed, Curve))
             pairs = list(_pairs(claimed, truth, point.verdict is Verdict.REFUTED, statement.kind.one_sided))
-    except UNREADABLE:
+    except NameError:  # a mistake here
+        raise
+    except (
+        Exception
+    ):  # the functions are called with numbers that they were not written for, also by compiled code
         return
     parameters = {
         name: value if isinstance(value, int) else float(value).hex()
@@ -191,7 +193,9 @@ def _value(statement: Statement, role: str, at: Mapping[str, Any], curve: bool =
         if isinstance(value, (int, float)) and role == "claimed" and _is_literal(value, at):
             return Traced(value, tree_of(value))
         curve = curve and not isinstance(value, (int, float))
-    except UNREADABLE as error:
+    except NameError:
+        raise
+    except Exception as error:  # as above
         failed = error
     else:
         failed = NoFormula("a number was computed by code that keeps no formula")
