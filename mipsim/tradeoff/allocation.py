@@ -101,9 +101,6 @@ def _several(sigma: float, steps: int, selected: int, epochs: int = 1) -> Abstra
     and TPR of a test by the sum are tails of powers of two laws of a step. Of several q, which need not be the rate, the hull is taken.
 
     Source: Feldman and Shenfeld (2025), "Privacy amplification by random allocation", for the blocks; the test is ours.
-
-    >>> [round(end, 2) for end in _several(1.0, 3, 2).epsilon_bounds(0.01)]  # 2.9976 by quadrature
-    [2.98, 3.23]
     """
     size, larger = divmod(steps, selected)
     blocks = {size: epochs * (selected - larger)} | ({size + 1: epochs * larger} if larger else {})
