@@ -11,7 +11,7 @@ e^s times the second at -s that of the curve with the worlds exchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, cmp_to_key
 from itertools import accumulate, pairwise
 
@@ -189,7 +189,18 @@ class Reversed(Truth):
         return self.inner
 
 
-class Gaussian(Truth):
+class Symmetric(Truth):
+    """A curve that is its own inverse; a member defines `curve` and `hockey`."""
+
+    def put(self, s: mpf) -> mpf:
+        return mp.exp(s) * self.hockey(-s)
+
+    @property
+    def reversed(self) -> Truth:
+        return self
+
+
+class Gaussian(Symmetric):
     """N(0, 1) against N(mu, 1)."""
 
     reach = 1e6
@@ -211,18 +222,11 @@ class Gaussian(Truth):
             z = s / self.mu
             return +(normal(self.mu / 2 - z)[0] - mp.exp(s) * normal(-self.mu / 2 - z)[0])
 
-    def put(self, s: mpf) -> mpf:
-        return mp.exp(s) * self.hockey(-s)
-
     def risk(self, prior: mpf) -> mpf:
         if prior in (0, 1) or self.mu == 0:
             return min(prior, 1 - prior)
         z = (mp.log1p(-prior) - mp.log(prior)) / self.mu
         return prior * normal(z - self.mu / 2)[0] + (1 - prior) * normal(-z - self.mu / 2)[0]
-
-    @property
-    def reversed(self) -> Truth:
-        return self
 
     least_mu_is_exact = True
 
@@ -253,7 +257,7 @@ class Mixtures(Truth):
         return fnr, tpr
 
 
-class Laplace(Truth):
+class Laplace(Symmetric):
     """Scale 1, shifted by mu: the loss |x| - |x - mu| has atoms at both ends."""
 
     def __init__(self, mu: object) -> None:
@@ -270,13 +274,6 @@ class Laplace(Truth):
         if abs(s) >= self.mu:
             return max(mpf(0), -mp.expm1(s))
         return -mp.expm1((s - self.mu) / 2)
-
-    def put(self, s: mpf) -> mpf:
-        return mp.exp(s) * self.hockey(-s)
-
-    @property
-    def reversed(self) -> Truth:
-        return self
 
 
 class Magnitude(Truth):
@@ -384,25 +381,18 @@ class Hull(Truth):
         return max(c.put(s) for c in self.curves)
 
 
-class Weighted(Truth):
-    """Sums of w_i over several curves."""
-
-    def __init__(self, curves: Sequence[Truth], weights: Sequence[object]) -> None:
-        self.curves, self.weights = curves, [mpf(w) for w in weights]
-        self.slack = max(c.slack for c in curves)
-
-    def total(self, values: Iterable[mpf]) -> mpf:
-        return mp.fsum(w * v for w, v in zip(self.weights, values, strict=True))
-
-
-class Split(Weighted):
+class Split(Truth):
     """The target is known: sum of w f_i at a single threshold of the likelihood ratio."""
 
+    def __init__(self, curves: Sequence[Truth], weights: Sequence[object]) -> None:
+        self.parts = [(mpf(w), c) for w, c in zip(weights, curves, strict=True)]
+        self.slack = max(c.slack for c in curves)
+
     def hockey(self, s: mpf) -> mpf:
-        return self.total(c.hockey(s) for c in self.curves)
+        return mp.fsum(w * c.hockey(s) for w, c in self.parts)
 
     def put(self, s: mpf) -> mpf:
-        return self.total(c.put(s) for c in self.curves)
+        return mp.fsum(w * c.put(s) for w, c in self.parts)
 
 
 class Atoms(Truth):
