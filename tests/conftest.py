@@ -4,9 +4,13 @@ import ctypes
 import gc
 import importlib
 import os
+import platform
+import shutil
 import signal
 import sys
+import zlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -21,15 +25,24 @@ os.environ.setdefault("MPLBACKEND", "agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What is compiled is for all workers, the programs that tests start and the next run: in pytest's cache, which may be deleted at any time.
-_STORED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), ".pytest_cache/d")
+_STORED = Path(__file__).resolve().parents[1] / ".pytest_cache/d"
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-    os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(_STORED, "compiled")
-    os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(2**28)
+    _CPU = Path("/proc/cpuinfo")  # code for another may not run here
+    _KINDS = (
+        {line for line in _CPU.read_text().splitlines() if line.startswith("flags")} if _CPU.exists() else ()
+    )
+    _COMPILED = _STORED / f"compiled-{zlib.crc32(' '.join([platform.machine(), *_KINDS]).encode()):08x}"
+    if (
+        sum(file.stat().st_size for file in _COMPILED.glob("*")) > 2**28
+        and "PYTEST_XDIST_WORKER" not in os.environ
+    ):
+        shutil.rmtree(_COMPILED)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(_COMPILED)
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 # Python's own bytecode as well, where it may not lie beside the sources.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.path.join(_STORED, "bytecode")
+    sys.pycache_prefix = str(_STORED / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # A shell that starts the tests in the background has them, and all their children, ignore Ctrl-C, and nohup a hangup; some tests send them.
