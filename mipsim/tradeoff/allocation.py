@@ -54,8 +54,9 @@ def random_allocation(
     units in its last place only, which shifts the values in it by as much, some of them across its border; a small share of each cell
     is therefore split between the *next* nodes, which outweighs it. See `mipsim.tradeoff.epochs` for these bounds.
 
-    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart, see `_several`. Simulated curves lie near the
-    lower end. Of all steps it is a Gaussian shift.
+    Of several steps, a uniform set, no closed form is known: the curve lies between ends that are further apart, see `_several`. Of an epsilon at delta 1e-5
+    they differ by up to 14% at noise 0.5, 8% at noise 1, 3% at noise 2 and 1% at noise 4. Simulated curves lie near the lower end. Of all steps it is a
+    Gaussian shift.
 
     Args:
         noise_multiplier: s, in [1/30, 1e4]; in [1e-100, 1e100] where the target takes part in all steps.
