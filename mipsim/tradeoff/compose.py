@@ -15,6 +15,7 @@ from mipsim._printed import ceiling, enough, floor
 from mipsim._validation import number, whole
 from mipsim._words import kind_of
 from mipsim.tradeoff.any_step import any_step_tests, epsilon_of, log_delta_of
+from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff, answered, checked_curves, rates
 from mipsim.tradeoff.bounds import (
     EPS,
@@ -349,6 +350,14 @@ class ComposedTradeOff(AbstractTradeOff):
         some = epsilon < most * (1.0 - _AT_THE_END)
         with np.errstate(divide="ignore"):
             high[~some] = np.log(-np.expm1(np.minimum(epsilon[~some] - most, 0.0)))
+        # Beyond the largest finite loss, rounded up, nothing is left but what is sure.
+        finite = sum(
+            n * (step.at_epsilon if isinstance(step, ApproxDPTradeOff) else step.largest_loss_bounds()[1])
+            for step, n in self._steps(turned)
+        )
+        only = some & (epsilon > finite * (1.0 + _AT_THE_END))
+        low[only], high[only] = self.losses.sure[turned]
+        some &= ~only
         if (zero := (epsilon == 0.0) & at_zero).any():
             low[zero], high[zero] = self.losses.at_zero(accuracy)
         if (some := some & ~zero).any():

@@ -145,9 +145,11 @@ class LossPlan:
             )
             return log_height - mean >= log_delta if turned else log_height <= log_delta
 
-        if not turned and log_delta < -1.0:  # the mean of the world "in" is exceeded too often
-            return max(1.0, self._root(lambda theta: theta >= 1.0 and above(theta)))
-        return self._root(above)
+        if log_delta > -1.0:
+            return self._root(above)
+        if turned:  # the mean of a world is passed too often, and farther out densities fall again
+            return min(0.0, self._root(lambda theta: theta >= 0.0 or above(theta)))
+        return max(1.0, self._root(lambda theta: theta >= 1.0 and above(theta)))
 
     def _plan(self, theta: float) -> tuple[list[Levels], float, float, float, tuple[float, float]]:
         """(where each distribution is needed, mean square of a sum's cells in steps, both ends of the circle, shifts of the tilt)."""

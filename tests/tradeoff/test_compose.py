@@ -92,3 +92,14 @@ def test_masses_of_a_power_that_underflow_are_not_lost(epsilon: float, rate: flo
         low, high = curve.epsilon_bounds(0.0)
         assert low <= largest <= high
         assert high - low < 1e-9
+
+
+def test_beside_a_sure_mass_the_rest_is_as_narrow() -> None:
+    """Less than 1e-96 of samples with replacement; and beyond the largest finite loss of three steps, log 8, the sure mass alone."""
+    low, high = mi.fixed_samples(1.0, 256, 60_000, 1000, replacement=True).epsilon_bounds(1e-5)
+    assert 9.3253 < low < high < 9.32535
+    half = mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.5)
+    curve = mi.compose(half, mi.ApproxDPTradeOff(0.0, 1e-9), copies=[3, 2]).inverse()
+    low, high = curve.delta_bounds(2.08)
+    assert low <= 2e-9 - 1e-18 <= high < low * (1.0 + 1e-12)
+    assert curve.delta_bounds(1.8)[0] > 1.03 * high
