@@ -282,19 +282,17 @@ def missed(
     return [(getattr(call, "__qualname__", ""), name, kind, what) for call, name, kind, what in seen if what]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder in which a word that is right as the name of a file may be written."""
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("elsewhere")
 def test_some_wrong_kinds_are_refused_in_our_words() -> None:
     assert not missed(random.Random(0).sample(EVERY, 400))
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("elsewhere")
 def test_every_wrong_kind_is_refused_in_our_words() -> None:
     assert len(EVERY) > 12_700
     assert not missed(EVERY)
@@ -360,7 +358,6 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.usefixtures("elsewhere")
 def test_a_number_beyond_what_an_argument_takes_is_refused() -> None:
     met = (
         (call, name, value, wrong_of(call, right, name, value, False)) for call, right, name, value in NUMBERS
@@ -397,7 +394,6 @@ def test_every_exception_is_that_of_an_argument() -> None:
 
 
 @pytest.mark.evidence
-@pytest.mark.usefixtures("elsewhere")
 def test_every_exception_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     idle: list[Any] = []
     for number, word in (named for named in NAMED if named[0] in ANY_BUT):
