@@ -450,13 +450,13 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "free_bytes", lambda: 4e9)
 
 
-@pytest.mark.usefixtures("elsewhere", "little")
+@pytest.mark.usefixtures("little")
 def test_some_huge_sizes_end_in_seconds_or_in_our_words() -> None:
     assert not unmet(random.Random(0).sample(SIZES, 40))
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("elsewhere", "little")
+@pytest.mark.usefixtures("little")
 def test_every_huge_size_ends_in_seconds_or_in_our_words() -> None:
     assert len(SIZES) > 400
     assert not unmet(SIZES)
