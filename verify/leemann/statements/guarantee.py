@@ -165,8 +165,8 @@ GUARANTEE = Statement(
     unreached={"leemann-thm-5.1": lambda: True},  # K is centred
     says="For every law of the gradients with a covariance ('all distributions with finite variance') and n large, a single step is "
     "f-MIP with f of equation 8, K that of the centred gradients.",
-    fails="The central limit theorem is about distribution functions, and a test sees more: with records that are sums of fair coins over k! the two worlds share no output at any n, though the variance is finite; nothing is clipped or added there. With noise that does not fade (n tau^2 above a positive number) and gradients whose covariance is at most C^2 I, as clipped ones have, equation 8 is a bound in the limit for every fixed law with a regular covariance (derivation of the correction).",
-    instead="for a fixed distribution and fixed d: with clipping and noise every one; without noise, gradients with a density or on the same lattice as the target",
+    fails="The central limit theorem is about distribution functions, and a test sees more: with records that are sums of fair coins over k! the two worlds share no output at any n, though the variance is finite; nothing is clipped or added there. With noise that does not fade (n tau^2 above a positive number) and gradients whose covariance is at most C^2 I, as clipped ones have, equation 8 is a bound in the limit for every fixed distribution with a regular covariance (derivation of the correction).",
+    instead="for a fixed distribution and fixed d: any gradients with clipping and noise; without noise, those with a density or on the same lattice as the target",
     source="Leemann et al., theorem 5.1 and remark 5.2",
     kind=rf.Limit("n", bound=True, sizes=sizes, ceiling=certain),
     domain={
