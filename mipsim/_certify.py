@@ -193,7 +193,11 @@ def _played(
         raise ValueError(
             "question is a pair; certificates exist of (game, LikelihoodRatio or a linear score) for the mean of Bernoulli data"
         )
-    exact, target = game.exact(attack), np.asarray(game.target)
+    target = np.asarray(game.target)
+    if not np.isin(target, (0.0, 1.0)).all():
+        other = target[~np.isin(target, (0.0, 1.0))][0]
+        raise ValueError(f"question has the target coordinate {other:g}; a certificate needs 0 or 1 in each")
+    exact = game.exact(attack)
     claims = [claim for name, ends in bounds_of(exact, wanted).items() if (claim := _claim(name, ends))]
     coins = np.broadcast_to(np.asarray(game.data.p, np.float64), target.shape)
     if isinstance(attack, AbstractLinearAttack):
@@ -217,7 +221,7 @@ def _weighted(
 
     def grid(step: float) -> tuple[dict[str, Any], bool]:
         blur, size = spread * step / 10.0, math.ceil((high - low) / (spread * step))
-        near = [wanted + shift * blur for shift in (-1.5, 1.5)]
+        near = [wanted[np.isfinite(wanted)] + shift * blur for shift in (-1.5, 1.5)]
         thresholds = np.sort(np.concatenate([np.linspace(low, high, size), *near]))
         scales = {"tilt": 1.0 / spread, "period": 50.0 * spread, "blur": blur}
         written = {name: x.hex() for name, x in scales.items()}
@@ -315,7 +319,7 @@ def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids 
     """Have the checker compute the ends, on finer and finer grids; and compare them with what is stated."""
     from mipsim import check
 
-    claims, fits = certificate["claims"], False
+    claims, fits, best = certificate["claims"], False, (math.inf, [], None)
     while True:
         if grids is not None:
             certificate["grid"], fits = grids(step)
@@ -327,9 +331,17 @@ def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids 
             (float((high - low) / high) for low, high in ends if high.is_finite() and high > _LEAST),
             default=0.0,
         )
-        if wide <= width or not fits:
+        last, best = best, min(best, (wide, ends, certificate.get("grid")), key=lambda known: known[0])
+        if wide <= width or not fits or best is last:
             break
         step /= min(max(2.0, math.sqrt(1.5 * wide / width)), 8.0)
+    wide, ends, grid = best
+    if wide > 0.9 and certificate["question"]["kind"] == "weighted":
+        raise ValueError(
+            "question is a sum of so few terms, or of terms so alike, that the checker knows nothing of it"
+        )
+    if grid is not None:
+        certificate["grid"] = grid
     for claim, (low, high) in zip(claims, ends, strict=True):
         claim["low"] = _outward(_exactly(low), -1)
         if high.is_finite() and certificate["question"]["kind"] in ("composition", "weighted"):

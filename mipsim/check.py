@@ -255,8 +255,9 @@ class Weighted:
             s = acb(self.tilt, pace * k)
             for row, x in zip(terms, self.transforms(s), strict=True):
                 row.append(x / s)
-            demand(k * (len(self.coins) + len(levels)) < 10**7, "a sum of so few terms is not inverted")
-        rest = self.beyond(pace * k, pace)
+            work = k * (len(self.coins) + len(levels)) * ctx.prec
+            demand(k < 4096 and work < 2**28, "a sum of so few terms is not inverted")
+        rest, self.spent = self.beyond(pace * k, pace), 0
         self.rates = [(ZERO, ZERO)]
         worlds = [
             (acb_poly(row), x, self.transforms(2 * self.tilt)[n])
@@ -281,8 +282,11 @@ class Weighted:
             odds /= 1 - p + odds
             spread.append((w, odds * (1 - odds)))
         first, wide = u, 1 / (2 * reduce(arb.max, (abs(w) for w, _ in spread)))
-        demand(len(spread) * (last - first) < wide * 10**8, "the blur is too small")
+        steps, work = 0, len(spread) * ctx.prec
+        demand((last - first) * work < wide * 2**31, "the blur is too small")
         while not first >= last:
+            steps += 1
+            demand(steps * work < 2**32, "the blur is too small")
             size = (first / 8).min(wide)
             held, first = first.union(first + size), (first + size).mid()
             power = dot([v for _, v in spread], [1 - (held * w).cos() for w, _ in spread])
@@ -304,6 +308,8 @@ class Weighted:
 
     def curve(self, x: arb) -> arb:
         """The curve at x, of the tests of this score."""
+        self.spent += len(self.rates)
+        demand(self.spent < 10**7, "too many numbers are claimed for so many thresholds")
         low = reduce(arb.max, (p - x * q for p, q in self.rates))
         return low.lower().union(
             reduce(arb.max, (more - x * q for (_, q), (more, _) in pairwise(self.rates))).upper()
@@ -313,7 +319,7 @@ class Weighted:
         """The probability "in" of the highest scores that have probability `fpr` "out"."""
         demand(0 <= fpr <= 1, "fpr must lie between 0 and 1")
         low = reduce(arb.max, (p.lower() for p, q in self.rates if q <= ball(fpr)))
-        return low, reduce(arb.min, (p.upper() for p, q in self.rates if q >= ball(fpr)))
+        return low, reduce(arb.min, (p.upper() for p, q in self.rates if q > ball(fpr)), arb(1))
 
 
 def loss(cell: Cell) -> float:
@@ -572,7 +578,9 @@ def of_curves(ways: list[tuple[Any, Any]], quantity: str, at: Fraction) -> Ends:
             high = turn(lambda e, curve=above.curve: not curve(e.exp()) <= ball(at), -arb(1), None)[1]
             results.append((low, high.max(ZERO)))
         else:
-            demand(quantity in ("delta", "advantage") and 0 <= at < 700, "no such number is known")
+            demand(
+                quantity in ("delta", "advantage") and 0 <= at < 700, "no such number is known at this place"
+            )
             x = ball(at).exp()
             results.append((below.curve(x), above.curve(x).min(arb(1))))
     low, high = zip(*results, strict=True)

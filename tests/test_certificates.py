@@ -263,6 +263,16 @@ SUM = {
     "grid": {"thresholds": [5000, 6500, 8000], "tilt": "1/350", "period": 17_500, "blur": 4},
     "claims": [{"quantity": "tpr", "at": "1/2", "low": 0, "high": 1}],
 }
+NEVER = {  # of which the "out" scores are all below the "in" scores
+    **SUM,
+    "grid": SUM["grid"] | {"blur": 40},
+    "question": {
+        "kind": "weighted",
+        "n": 30,
+        "coordinates": [[20_001, 0, 1], *([k + 7, "1/3", 0] for k in range(30))],
+    },
+    "claims": [{"quantity": "tpr", "at": 0, "low": 0, "high": 0}],
+}
 WRONG_SUM = {
     "question.n": (1, 0, -3, "30", 10**9),
     "question.coordinates": (
@@ -304,6 +314,13 @@ def test_malformed_certificates_are_never_accepted(certificate, place, values, t
         path.write_text(json.dumps(with_wrong(place, value, certificate)))
         assert check.main([str(path)]) == 2, value
         assert capsys.readouterr().out.count("\n") == 1, value
+
+
+def test_scores_that_never_come_without_the_target_are_not_left_out(tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(NEVER))
+    assert check.main([str(path)]) == 1
+    assert capsys.readouterr().out.endswith("REJECTED\n")
 
 
 def test_files_that_hold_no_certificate_are_never_accepted(tmp_path, capsys):
@@ -450,8 +467,24 @@ def test_operations_have_the_values_of_scipy(name, arguments, value):
     assert float(result.rad()) < 1e-12
 
 
+EVEN = mi.Bernoulli([0.5] * 30)
+
+
+def linear(data, n, target):
+    return mi.FixedTarget(mi.EmpiricalMean(), data, n=n, target=target), mi.CovarianceScore(data, n)
+
+
 @pytest.mark.parametrize(
-    "question", [mi.FoldedLaplaceTradeOff(1.0), (GAME, GAME), (GAME,), mi.PiecewiseLinearTradeOff]
+    "question",
+    [
+        mi.FoldedLaplaceTradeOff(1.0),
+        (GAME, GAME),
+        (GAME,),
+        mi.PiecewiseLinearTradeOff,
+        linear(MANY, 30, np.full(40, 0.5)),
+        linear(EVEN, 20, np.ones(30)),
+        linear(mi.Bernoulli([0.3]), 2, [1.0]),
+    ],
 )
 def test_a_question_without_certificate_is_refused_in_a_sentence(question, tmp_path):
     with pytest.raises(ValueError, match=r"^question "):

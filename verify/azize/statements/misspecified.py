@@ -223,7 +223,7 @@ TABLE = Statement(
     uses=("azize-thm-4.3",),
     says="The leakage score of an attack built for a similar point is m_scal = (1/n)(z_targ - mu)' Sigma^-1 (z_true - mu): it takes the place of m* in the "
     "advantage Phi(sqrt(m)/2) - Phi(-sqrt(m)/2) of theorem 3.1, or enters theorem 4.3.",
-    fails=r"As the quantity that theorem 4.3 takes, the row is right. It does not take the place of $m^*$, as the scores of the rows above do: theorem 4.3 divides it by the deviation that the attack's own target gives, so that it enters squared and over $m_\text{targ}$.",
+    fails=r"As the quantity that theorem 4.3 takes, the row is right. It does not take the place of $m^*$, as theorems 4.1 and 4.2 have it of the scores of the rows above (of the sub-sampling row see azize-thm-4.2): theorem 4.3 divides it by the deviation that the attack's own target gives, so that it enters squared and over $m_\text{targ}$.",
     instead=r"$m_\text{scal}^2 / m_\text{targ}$",
     source="Azize & Basu, table 1",
     kind=replace(

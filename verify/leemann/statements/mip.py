@@ -164,7 +164,7 @@ MOST_POWERFUL = Statement(
     name="leemann-most-powerful",
     says="A straightforward construction of the most powerful test does not give the trade-off of membership inference: that of the stochastic "
     "composition differs from the trade-off of the likelihood-ratio test.",
-    fails="Of tests of the output alone, A_0 against A_1(x') of (3), of which the next sentence of the paper speaks, it is right. Of the pair of sample and output together the most powerful test is a single test too, and has exactly the composition's curve.",
+    fails="Of a single test of the output alone, the same for all samples, it is right: the output has the same distribution in both worlds, and the tests of (3), one for each sample, must be composed, as the next sentence of the paper says. Of the pair of sample and output, which the attacker of definition 3.1 has, the most powerful test is a single test too, and has exactly the composition's curve.",
     instead="for tests of the output alone",
     source="Leemann et al., section 4.1",
     kind=rf.Bound(unit="FNR"),
@@ -180,6 +180,10 @@ MOST_POWERFUL = Statement(
         "section 4.1, after definition 4.1",
     ),
     restricted_by=(
+        rf.Quote(
+            "Finally, the attacker is successful if A(x', A_S, N, D) = b.",
+            "definition 3.1",
+        ),
         rf.Quote(
             "This is necessary due to the form of the alternative hypotheses in the formulation of the test in (3), which depends on the "
             "sample x'. We therefore require a tool to compose the results from different hypothesis tests.",

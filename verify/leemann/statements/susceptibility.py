@@ -28,7 +28,7 @@ REMARK_5_1 = Statement(
     unreached={"leemann-thm-5.1": lambda: True},  # of a mean of 0 both definitions of K agree
     says="With independent components of Sigma^-1/2 theta', K ~ chi2_d; thus K = O(d) and, without noise, mu_step = "
     "O(sqrt(d/n)).",
-    fails="The spread of a sum of squares depends on the fourth moments of its terms: independent components that are not Gaussian need not have the chi-square distribution. What the remark concludes from it, K of order d and mu of order $\\sqrt{d / n}$, holds for centred ones with bounded kurtoses.",
+    fails="The spread of a sum of squares depends on the fourth moments of its terms: independent components that are not Gaussian need not have the chi-square distribution. What the remark concludes from it, K in O(d) and mu in O($\\sqrt{d / n}$), holds in probability for all centred gradients with a regular covariance, independent or not, since E[K] = d; with independent components of bounded kurtoses K/d even tends to 1. The example has d = 5; the ratio is the same at every d.",
     instead="$E[K] = d$, $K / d \\to 1$ for centred K",
     # Two laws with different standard deviations are two laws.
     kind=rf.Equality(unit="sd(K) / sd(chi2_d)"),
@@ -56,7 +56,7 @@ REMARK_5_1 = Statement(
     control=rf.Control({"components": "Gaussian", "d": 5} | _HALF),
     quote=quotes.REMARK_5_1,
     not_judged={
-        "thus K ∈ O(d)": "an order without a constant: E[K] = d holds for the centred K, and K/d tends to 1, see leemann-rem-5.1-corrected",
+        "thus K ∈ O(d)": "an order without a constant: E[K] = d holds for the centred K, so that K is in O(d) in probability; where K/d tends to 1, see leemann-rem-5.1-corrected",
         "we obtain μ ∈ O(sqrt(d/n))": "an order without a constant: it follows from K = O(d) by equation 9, see leemann-rem-5.1-corrected",
     },
     restricted_by=(quotes.CENTRED_K,),
