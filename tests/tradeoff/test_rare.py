@@ -127,7 +127,7 @@ def test_deltas_far_out(noise: float, p: float, n: int, epsilon: float, width: f
     assert high - low <= width
 
 
-def exact(inside: dict[float, float], out: dict[float, float], noise: float, epsilon: float) -> float:
+def exact(inside: dict[float, Any], out: dict[float, Any], noise: float, epsilon: float) -> float:
     """The log of the delta of two mixtures {shift: weight} of noise, in balls of 600 bits."""
     sides = [
         [
