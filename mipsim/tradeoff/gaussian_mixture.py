@@ -122,9 +122,9 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         """The parts of "out", and those of "in"."""
         out, inside = (
             sorted(
-                (unit * shift, float(share)) for shift, share in self._shares(unit > 0.0, self.noise).items()
+                (sign * shift, float(share)) for shift, share in self._shares(sign > 0.0, self.noise).items()
             )
-            for unit in (-1.0, 1.0)
+            for sign in (-1.0, 1.0)
         )
         return out, inside
 
@@ -133,7 +133,8 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
 
     def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         x = np.asarray(epsilon, np.float64).ravel()
-        is_even = self._shares(True).get(0.0) == self._shares(False).get(0.0)
+        # in units of the noise, as the worlds are: what is less than all floats is a part at 0
+        is_even = self._shares(True, self.noise).get(0.0) == self._shares(False, self.noise).get(0.0)
         low, high = log_delta_of(*self._worlds, x, is_even=is_even)
         if (wide := ~(high <= low + _NARROW)).any():
             least, most = super()._log_delta(x[wide])

@@ -172,6 +172,7 @@ def test_a_rare_record_that_is_replaced(noise: float, p: float, epsilon: float):
             1.2,
         ),  # which differ as floats, and not in units of the noise
         ([0.0, 5e-324, 1.0], [0.25, 0.25, 0.5], 4.0),
+        ([0.0, 5e-324, 1.0], [0.5, 0.25, 0.25], 4.0),
         ([1e-8], [1.0], 1.0),
         ([0.0, 0.3, 2.0], [1e-300, 0.5, 0.5], 0.2),
     ],
