@@ -148,9 +148,10 @@ LEMMA_9_GUARANTEE = Statement(
             {"mechanism": "sub-sampled Gaussian", "delta": mu, "rate": rate, "s": 0.0, "t": 1.0}
         )
     },
-    says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d; judged for an adversary who looks at the norm of the output, "
-    "the best test where all directions of the shift are equally likely.",
-    fails="With a coin for the record, as the dominating pairs have it, and for an adversary to whom all directions are equally likely, it stands (who knows the direction: see kaissis-thm-2-guarantee). A mask that has a coin for each coordinate is another mechanism: some of the shift comes through far more often.",
+    says="The sub-sampled Gaussian mechanism, with a mask of probability p, satisfies J_p-DR, J_p = Symm(j_p, jinv_p), in every dimension d; judged for an adversary who looks at the norm of the output: "
+    "with a coin for the record the best test where all directions of the shift are equally likely; with a coin for each coordinate, at a single shift, of d equal entries, "
+    "where it is a test and need not be the best.",
+    fails="With a coin for the record, as the dominating pairs have it, and for an adversary to whom all directions are equally likely, it stands (who knows the direction: see kaissis-thm-2-guarantee). A mask that has a coin for each coordinate is another mechanism: some of the shift comes through far more often. The example has a fixed shift of two equal entries; a shift along a single coordinate makes both masks the same.",
     instead="a coin for the record, not for each coordinate, and an adversary to whom all directions are equally likely",
     source="Kaissis et al., section 4",
     kind=rf.Bound(unit="probit"),
@@ -178,7 +179,7 @@ LEMMA_9_GUARANTEE = Statement(
             z=(-4.0, -1.6, 0.0),
         ),
         # From hunts.
-        {"mu": 3.0, "d": 2, "rate": 0.5, "reading": COORDINATES, "z": -1.0},
+        rf.Point({"mu": 3.0, "d": 2, "rate": 0.5, "reading": COORDINATES, "z": -1.0}, setting="lead"),
     ],
     control=rf.Control({"mu": 3.0, "d": 2, "rate": 0.3, "reading": RECORD, "z": -1.6}),
     quote=rf.Quote(
