@@ -41,7 +41,7 @@ _MOST_PLACES = 1 << 18
 _BITS = 128
 _LEAST = 1e-12  # numbers below it may have wider ends
 Grids = Callable[[float], tuple[dict[str, Any], bool]]
-"""Of a step: what the checker needs beside a question, and whether something finer fits."""
+"""Of a fineness, 1 for the first: what the checker needs beside a question, and whether something finer fits."""
 _NAMED = {"epsilon": "delta", "delta": "epsilon", "TPR": "FPR"}
 
 
@@ -93,7 +93,7 @@ def certify(
     target = file_path("path", path)
     optional("flint", "certificates", "check")
     curve = question.curve if isinstance(question, Account) else question
-    step, grids = width, None
+    grids: Grids | None = None
     if isinstance(question, Audit):
         stated, claims = _audited(question)
     elif isinstance(question, tuple):
@@ -106,13 +106,12 @@ def certify(
         stated = {"kind": "composition", "parts": _parts(way or curve), "neighbours": neighbours}
         claims = [claim for name, ends in numbers.items() if (claim := _claim(name, ends))]
         ways, copies = (curve, curve.inverse()), sum(part["copies"] for part in stated["parts"])
-        if copies > 1:
-            grids = grids_of(
-                claims,
-                copies,
-                width,
-                lambda least: 1.0 + max(float(each.epsilon_bounds(least)[1]) for each in ways),
-            )
+        grids = _grids(
+            claims,
+            copies,
+            width,
+            lambda least: 1.0 + max(float(each.epsilon_bounds(least)[1]) for each in ways),
+        )
     elif curve is None:
         raise ValueError(
             "question is an account of several trainings at once, which has no certificate; give phases"
@@ -128,9 +127,7 @@ def certify(
         "bits": 4 * _BITS if stated["kind"] == "guesses" else _BITS,  # many steps, each of the last
         "claims": claims,
     }
-    if "parts" in stated:
-        step = math.sqrt(width / sum(part["copies"] for part in stated["parts"])) / 2.0
-    _prove(certificate, width, step, grids)
+    _prove(certificate, width, grids)
     replace_file(target, json.dumps(certificate, indent=1) + "\n")
     return target
 
@@ -204,14 +201,14 @@ def _played(
         with exact_scope():
             weights, offset = line_at(attack, target)
         at = exact.law.threshold_at(np.array(wanted["fpr"])) - offset
-        stated, grids = _weighted(game.n, weights, coins, target, at)
+        stated, grids = _weighted(game.n, weights, coins, target, at, width)
         return stated, claims, grids
     stated, reach = _ratio(game.n, coins, target)
-    return stated, claims, grids_of(claims, target.size, width, reach) if target.size > 1 else None
+    return stated, claims, _grids(claims, target.size, width, reach)
 
 
 def _weighted(
-    n: int, weights: np.ndarray, coins: np.ndarray, target: np.ndarray, wanted: np.ndarray
+    n: int, weights: np.ndarray, coins: np.ndarray, target: np.ndarray, wanted: np.ndarray, width: float
 ) -> tuple[dict[str, Any], Grids]:
     """A weighted sum of counts, and thresholds at which the checker looks: those that are wanted, and others from end to end."""
     weights = weights / n
@@ -219,8 +216,9 @@ def _weighted(
     moved = float(weights @ (target - coins))
     low, high = mean + min(moved, 0.0) - 8.0 * spread, mean + max(moved, 0.0) + 8.0 * spread
 
-    def grid(step: float) -> tuple[dict[str, Any], bool]:
-        blur, size = spread * step / 10.0, math.ceil((high - low) / (spread * step))
+    def grid(fineness: float) -> tuple[dict[str, Any], bool]:
+        step = spread * width / fineness
+        blur, size = step / 10.0, math.ceil((high - low) / step)
         near = [wanted[np.isfinite(wanted)] + shift * blur for shift in (-1.5, 1.5)]
         thresholds = np.sort(np.concatenate([np.linspace(low, high, size), *near]))
         scales = {"tilt": 1.0 / spread, "period": 50.0 * spread, "blur": blur}
@@ -315,14 +313,14 @@ def _written(value: float | Fraction) -> str:
     return "{}/{}".format(*Fraction(value).as_integer_ratio())
 
 
-def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids | None) -> None:
+def _prove(certificate: dict[str, Any], width: float, grids: Grids | None) -> None:
     """Have the checker compute the ends, on finer and finer grids; and compare them with what is stated."""
     from mipsim import check
 
-    claims, fits, best = certificate["claims"], False, (math.inf, [], None)
+    claims, fits, fineness, best = certificate["claims"], False, 1.0, (math.inf, [], None)
     while True:
         if grids is not None:
-            certificate["grid"], fits = grids(step)
+            certificate["grid"], fits = grids(fineness)
         try:
             ends = check.computed(certificate)
         except check.Undecided as why:
@@ -334,7 +332,7 @@ def _prove(certificate: dict[str, Any], width: float, step: float, grids: Grids 
         last, best = best, min(best, (wide, ends, certificate.get("grid")), key=lambda known: known[0])
         if wide <= width or not fits or best is last:
             break
-        step /= min(max(2.0, math.sqrt(1.5 * wide / width)), 8.0)
+        fineness *= min(max(2.0, math.sqrt(1.5 * wide / width)), 8.0)
     wide, ends, grid = best
     if wide > 0.9 and certificate["question"]["kind"] == "weighted":
         raise ValueError(
@@ -362,16 +360,19 @@ def _outward(end: Fraction, sign: int) -> str:
     return float(end * (1 + sign * (1 if end > 0 else -1) * Fraction(_SLACK))).hex()
 
 
-def grids_of(
+def _grids(
     claims: list[dict[str, Any]], copies: int, width: float, reach: Callable[[float], float]
-) -> Grids:
-    """Grids for a composition; `reach` is a loss that is larger with hardly more than a probability."""
+) -> Grids | None:
+    """Grids for a composition, None for a single part; `reach` is a loss that is larger with hardly more than a probability."""
+    if copies == 1:
+        return None
     values = [float.fromhex(end) for claim in claims for end in (claim["at"], *claim.get("stated", ()))]
     least = width * 1e-3 * min(max(value, _LEAST) for value in values if 0.0 < value < 1.0)
     grids = 1 + int(math.log2(copies)) // 2
     tail = 2.0 ** math.floor(math.log2(least / copies) - 3.0)
 
-    def grid(step: float) -> tuple[dict[str, Any], bool]:
+    def grid(fineness: float) -> tuple[dict[str, Any], bool]:
+        step = math.sqrt(width / copies) / 2.0 / fineness
         window = math.ceil(reach(least) / (step * 2 ** (grids - 1)))
         made = {
             "step": step.hex(),
