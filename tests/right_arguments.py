@@ -212,7 +212,7 @@ CALLS: Calls = [
     (tradeoff.MixtureTradeOff, {"inner": CURVE, "sampling_rate": 0.5}),
     (tradeoff.NoncentralChiSquareTradeOff, {"d": 3.0, "out_noncentrality": 0.0, "in_noncentrality": 1.0}),
     (tradeoff.account, {"noise_multiplier": 1.0, **SCHEME, "neighbours": "remove", "sampling_rate": 0.55, "delta": 1e-5, "epsilon": 1.0, "fpr": 0.1, "claim": (8.0, 1e-5), "normalise": "floor", "data_size": 10, "dimension": 3}),
-    (tradeoff.best_of_runs, {"curve": CURVE, "delta": 1e-5, "runs": 20.0, "shape": 1.0}),
+    (tradeoff.best_of_runs, {"curve": CURVE, "runs": 20.0, "shape": 1.0}),
     (_budget_in_mu, {"mu": 1.0, "copies": 2}),
     (mi.PrivacyFilter, {"rho": 1.0}),
     (tradeoff.calibrate, {"curve_of_noise": _curve, "advantage": 0.1, "least": 0.1, "most": 1e3, "both_directions": True}),

@@ -318,7 +318,7 @@ ANY_BUT = {
 """Numbers that every argument refuses but these, or these of a call."""
 ONLY = {
     1.0: (
-        "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta confidence data_size best_of_runs.delta "
+        "accuracy advantage find_noise_multiplier_for_err_rates.alpha beta confidence data_size "
         "find_noise_multiplier_for_epsilon_delta.delta df account.dimension failure_probability EmpiricalTradeOff.false_negatives floor "
         "EmpiricalTradeOff.tpr_lower_bound.fpr find_noise_multiplier_for_tpr_at_fpr.fpr Whole.high in_games in_masses inclusion_probability "
         "least_rate log_fpr Real.low budget.memory n opposite_probabilities Histogram.out out_games out_masses out_only p probabilities step_mu.rows "

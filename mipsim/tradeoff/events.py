@@ -22,6 +22,7 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.schemes import NEIGHBOURS, UNKNOWN, shift
+from mipsim.tradeoff.selection import best_of_runs
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -162,6 +163,10 @@ def _mixture(event: Any, neighbours: str) -> AbstractTradeOff:
     return GaussianMixtureTradeOff(event.sensitivities, event.sampling_probs, event.standard_deviation)
 
 
+def _best(event: Any, neighbours: str) -> AbstractTradeOff:
+    return best_of_runs(curve_of_event(event.event, neighbours), runs=event.mean, shape=event.shape)
+
+
 def _tree(event: Any, neighbours: str) -> AbstractTradeOff:
     """A record is in a leaf of a single tree, and so in as many nodes as that tree is deep."""
     counts = event.step_counts if isinstance(event.step_counts, (list, tuple)) else [event.step_counts]
@@ -184,6 +189,7 @@ _READERS: dict[str, tuple[tuple[str, ...], _Reader]] = {
     "SampledWithReplacementDpEvent": (_SUMMED, _with_replacement),
     "TruncatedSubsampledGaussianDpEvent": (_SUMMED, _truncated),
     "RandomAllocationDpEvent": (_SUMMED, _allocated),
+    "RepeatAndSelectDpEvent": (NEIGHBOURS, _best),
     "DiscreteLaplaceDpEvent": (NEIGHBOURS, _discrete_laplace),
     "SingleEpochTreeAggregationDpEvent": (_SUMMED, _tree),
 }

@@ -29,9 +29,15 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
+from mipsim.tradeoff.partition import Corners
+from mipsim.tradeoff.points import hull_corners
+from mipsim.tradeoff.sampled import SampledTradeOff, around
 
 _GRID = 1.0 + np.geomspace(1e-3, 1e4, 400)  # orders at which rho is looked for, 4% apart
 _SAMPLES = 1 << 14  # of a curve of which nothing else is known
+_STEP, _RAREST = 0.05, -690.0  # logarithms of delta, at which epsilons are taken
+_LARGEST = 700.0  # epsilon
+_OUTWARD = 1e-11  # by which corners may miss their place
 _WIDE, _FAR, _CELLS = 45.0, 12.0, 1 << 14
 """E-folds around the place where a sub-sampled ratio bends, probits, and cells there."""
 
@@ -73,6 +79,43 @@ def zcdp(curve: AbstractTradeOff) -> Bounds:
             f"the curve {kind_of(curve)} has no rho that is proven: neither its largest loss nor its moments are known to be finite"
         )
     return min(float((low / _GRID).max()), end), end
+
+
+def curve_of_divergences(orders: np.ndarray, rdp: np.ndarray, pure: float) -> SampledTradeOff:
+    """A curve below all whose Renyi divergences at these orders, in both directions, are at most `rdp`, and whose losses are at most `pure`.
+
+    Each order gives an epsilon to each delta. Hockey-stick divergences are convex in e^epsilon, so that the hull of these points bounds
+    them. Its edges are the corners of the largest curve with all these promises: their slopes are its FPRs.
+
+    Source: Canonne, Kamath and Steinke (2020), "The discrete Gaussian for differential privacy", proposition 12 of version 4, for epsilon.
+
+    >>> orders = np.array([2.0, 5.0, 20.0, 100.0])
+    >>> [round(c.epsilon(1e-5), 3) for c in (curve_of_divergences(orders, orders / 8.0, math.inf), GaussianTradeOff(0.5))]
+    [2.857, 1.993]
+    """
+    per, less = orders - 1.0, np.log1p(-1.0 / orders)
+    at_zero = float(np.min(per * (rdp + less) - np.log(orders)))
+    log_delta = np.arange(min(max(at_zero, _RAREST + 1.0), 0.0), _RAREST, -_STEP)
+    epsilon = np.min(rdp + less - (log_delta[:, None] + np.log(orders)) / per, axis=1)
+    epsilon = np.maximum(epsilon, 0.0) * (1.0 + 1e-12) + 1e-12
+    epsilon[0], delta = 0.0, np.exp(log_delta) * (1.0 + 1e-12)
+    known = epsilon < min(pure, _LARGEST)
+    end = ([pure], [0.0]) if pure < _LARGEST else ([], [])
+    epsilon, delta = np.append(epsilon[known], end[0]), np.append(np.minimum(delta[known], 1.0), end[1])
+    out, inside = np.exp(epsilon[:-1]) * np.expm1(np.diff(epsilon)), -np.diff(delta)
+    kept = np.array(hull_corners(out, inside) or [0])
+    epsilon, delta = epsilon[kept], delta[kept]
+    fpr = np.append(-np.diff(delta) / (np.exp(epsilon[:-1]) * np.expm1(np.diff(epsilon))), 0.0)
+    tpr = np.append(delta[:-1] + np.exp(epsilon[:-1]) * fpr[:-1], delta[-1])
+    # Both error rates where the curve meets its inverse; at FPRs below it the FNR is above it.
+    equal = float(np.max((1.0 - delta) / (1.0 + np.exp(epsilon))))
+    before = fpr < equal
+    fpr, tpr = np.append(equal, fpr[before]), np.append(1.0 - equal, tpr[before])
+    fnr = np.maximum(1.0 - tpr - 1e-15, equal)
+    with np.errstate(divide="ignore"):
+        caught = np.where(fnr < 0.5, np.log1p(-fnr), np.log(tpr))
+        x, missed, right = np.log(fpr), np.log(fnr), np.log1p(-fpr)
+    return around([Corners(x, missed, caught), Corners(missed, x, right)], _OUTWARD)
 
 
 def _parts(curve: ComposedTradeOff) -> list[AbstractTradeOff]:

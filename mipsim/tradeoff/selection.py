@@ -6,23 +6,25 @@ import math
 
 import numpy as np
 
-from mipsim._printed import Bounds
 from mipsim._validation import member, number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
+from mipsim.tradeoff.bounded import BoundedTradeOff
+from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.renyi import curve_of_divergences
+from mipsim.tradeoff.stochastic import stochastic_composition
 
 _ORDERS = 1.0 + np.geomspace(1e-2, 1e3, 100)
 
 
-def best_of_runs(curve: AbstractTradeOff, delta: float, *, runs: float, shape: float = 1.0) -> Bounds:
-    """(lower, upper) bound of the epsilon of the best of K runs, K random and hidden; only the best is released, by any score of its output.
+def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) -> BoundedTradeOff:
+    """Bounds of the curve of the best of K runs, K random and hidden; only the best is released, by any score of its output.
 
     A known number of runs is a composition, of which the best is a function: `mi.compose(curve, copies=K)`. That grows as the root of K; a
-    random K costs a constant factor and a logarithm. The upper end is the theorems', from Renyi divergences; no tight bound is known. The
-    lower end is that of a score which says nothing.
+    random K costs a constant factor and a logarithm. The end that leaks more is the theorems', from Renyi divergences; no tight bound is known.
+    The other end is that of a score which says nothing.
 
     Args:
         curve: of a single run, whichever it is; of both directions the worse is taken.
-        delta: in (0, 1).
         runs: the mean of K, above 1 (with an infinite shape above 0), up to 1e9.
         shape: of the truncated negative binomial distribution of K, above -1: 1 is geometric, 0 logarithmic; infinite is Poisson, where
             K may be 0 and nothing is released.
@@ -35,36 +37,31 @@ def best_of_runs(curve: AbstractTradeOff, delta: float, *, runs: float, shape: f
 
     Examples:
         >>> import mipsim as mi
-        >>> low, high = best_of_runs(mi.GaussianTradeOff(0.5), 1e-5, runs=50)
-        >>> round(low, 3), round(high, 3)
-        (1.993, 5.133)
-        >>> round(best_of_runs(mi.ApproxDPTradeOff(0.1), 1e-9, runs=1e6)[1], 6)  # geometric: three times a pure epsilon
+        >>> best = best_of_runs(mi.GaussianTradeOff(0.5), runs=50)
+        >>> [round(bound, 3) for bound in best.epsilon_bounds(1e-5)], [round(bound, 3) for bound in best.tpr_bounds(0.01)]
+        ([1.993, 5.133], [0.034, 0.635])
+        >>> round(best_of_runs(mi.ApproxDPTradeOff(0.1), runs=1e6).epsilon_bounds(1e-9)[1], 6)  # geometric: three times a pure epsilon
         0.3
     """
     base = member("curve", curve, AbstractTradeOff, KNOWN).symmetrized()
-    at = number("delta", delta, 0.0, 1.0, low_open=True, high_open=True)
     eta = (
         math.inf
         if type(shape) is float and shape == math.inf
         else number("shape", shape, -1.0, 1e3, low_open=True)
     )
     mean = number("runs", runs, 0.0 if eta == math.inf else 1.0, 1e9, low_open=True)
-    rdp = base.to_rdp(_ORDERS)[1]
+    rdp, pure = base.to_rdp(_ORDERS)[1], math.inf
     if eta == math.inf:
         seen = -math.expm1(-mean)  # nothing is released where K is 0
-        low = base.epsilon_bounds(at / seen)[0] if at < seen else 0.0
-        lost = np.array([base.delta(math.log1p(1.0 / (order - 1.0)) * (1.0 - 1e-12)) for order in _ORDERS])
+        least = stochastic_composition([base, GaussianTradeOff(0.0)], [seen, 1.0 - seen])
+        lost = base.delta(np.log1p(1.0 / (_ORDERS - 1.0)) * (1.0 - 1e-12))
         best = rdp + mean * lost + math.log(mean) / (_ORDERS - 1.0)
     else:
-        low = base.epsilon_bounds(at)[0]
-        gamma = _gamma(mean, eta)
+        least, gamma = base, _gamma(mean, eta)
         again = (1.0 + eta) * ((1.0 - 1.0 / _ORDERS) * rdp - math.log(gamma) / _ORDERS)
         best = rdp + float(np.min(again)) + math.log(_mean(gamma, eta)) / (_ORDERS - 1.0)
-    converted = best + np.log1p(-1.0 / _ORDERS) - (math.log(at) + np.log(_ORDERS)) / (_ORDERS - 1.0)
-    high = float(np.min(converted)) * (1.0 + 1e-12) + 1e-12
-    if eta < math.inf:
-        high = min(high, (2.0 + eta) * base.largest_loss_bounds()[1] * (1.0 + 1e-12))
-    return low, max(high, low)
+        pure = (2.0 + eta) * base.largest_loss_bounds()[1] * (1.0 + 1e-12)
+    return BoundedTradeOff(curve_of_divergences(_ORDERS, best, pure), least)
 
 
 def _mean(gamma: float, eta: float) -> float:

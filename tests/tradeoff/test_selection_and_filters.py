@@ -69,13 +69,27 @@ def test_selections_lie_between_both_ends(mu: float, runs: float, shape: float) 
         gone = mpmath.exp(-runs) if math.isinf(shape) else 0
         alone = [largest(lambda e, m=m: (1 - gone) * (mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)), 1e-5)
                  for m in (0.97 * mu, mu, 1.03 * mu)]  # fmt: skip
-    low, high = mi.best_of_runs(mi.GaussianTradeOff(mu), 1e-5, runs=runs, shape=shape)
-    holds((low, low), (alone[1] - 1e-6, alone[1] + 1e-6), alone[0], alone[2])
+    best = mi.best_of_runs(mi.GaussianTradeOff(mu), runs=runs, shape=shape)
+    low, high = best.epsilon_bounds(1e-5)
+    holds((low, low), (alone[1] - 1e-5, alone[1] + 1e-6), alone[0], alone[2])
     assert low <= truth <= high
     if runs >= 50.0:  # the bound of a single run would be refuted
         assert truth > 1.03 * low
     theirs = [published(share * mu, runs, shape) for share in (0.97, 1.0, 1.03)]
-    holds((theirs[1], 1.002 * theirs[1]), high, theirs[0], theirs[2])
+    holds((0.9999 * theirs[1], 1.002 * theirs[1]), high, theirs[0], theirs[2])
+    tests = [largest_exceeds(x, mu, runs, shape) for x in (0.5, 2.0, 4.0)]
+    assert all(tpr <= best.tpr_bounds(fpr)[1] for fpr, tpr in tests)
+    if runs >= 50.0:
+        assert any(tpr > 1.03 * mi.GaussianTradeOff(mu).tpr_at(fpr) for fpr, tpr in tests)
+
+
+def largest_exceeds(x: float, mu: float, runs: float, shape: float) -> tuple[float, float]:
+    """FPR and TPR of the test that the largest of K runs is released, and above x."""
+
+    def passed(tail: float) -> float:
+        return -math.expm1(-runs * tail) if math.isinf(shape) else runs * tail / (1.0 + (runs - 1.0) * tail)
+
+    return passed(norm.sf(x)), passed(norm.sf(x - mu))
 
 
 def published(mu: float, runs: float, shape: float) -> float:
@@ -105,13 +119,14 @@ def test_dp_accounting_bounds_the_same_selections() -> None:
     for runs, shape in ((50.0, 1.0), (50.0, 0.0), (20.0, 2.5), (30.0, math.inf)):
         event = dp.RepeatAndSelectDpEvent(dp.GaussianDpEvent(2.0), runs, shape)
         theirs = rdp.RdpAccountant().compose(event).get_epsilon(1e-5)
-        low, high = mi.best_of_runs(mi.GaussianTradeOff(0.5), 1e-5, runs=runs, shape=shape)
+        account = mi.account(event, delta=1e-5, epsilon=[], fpr=[])
+        low, high = account.numbers["epsilon at delta 1e-05"]
         assert low < high <= 1.01 * theirs
         if math.isinf(shape):  # it converts a delta of each run from divergences, which here is exact
             continue
         assert high > 0.99 * theirs
         assert high != pytest.approx(
-            mi.best_of_runs(mi.GaussianTradeOff(0.55), 1e-5, runs=runs, shape=shape)[1], rel=0.01
+            mi.best_of_runs(mi.GaussianTradeOff(0.55), runs=runs, shape=shape).epsilon(1e-5), rel=0.01
         )
 
 

@@ -128,7 +128,7 @@ def test_events_are_read_as_the_schemes_that_they_name_or_refused() -> None:
         assert own == same
     refused: list[tuple[Any, dict[str, Any], str]] = [
         (allocated, {"neighbours": "replace"}, "neighbours is 'replace' with the event RandomAllocationDpEvent"),
-        (dp.dp_event.RepeatAndSelectDpEvent(noise, 10, 1), {}, "is the event RepeatAndSelectDpEvent; proven are "),
+        (dp.dp_event.UnsupportedDpEvent(), {}, "is the event UnsupportedDpEvent; proven are "),
         (dp.SampledWithReplacementDpEvent(10, 1, noise), {"neighbours": "replace"}, "neighbours is 'replace' with the event SampledWithReplacementDpEvent"),
         (dp.SampledWithoutReplacementDpEvent(10, 1, dp.LaplaceDpEvent(1.0)), {}, "SampledWithoutReplacementDpEvent of the event LaplaceDpEvent; proven for neighbours 'add_or_remove' is GaussianDpEvent"),
         (noise, {"steps": 2}, "steps is 2 beside an event; with it give only neighbours"),
