@@ -14,9 +14,10 @@ from mipsim.tradeoff.convex_hull import ConvexHullTradeOff, convex_hull
 from mipsim.tradeoff.convex_hull import convexified as convexified
 from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
+from mipsim.tradeoff.discrete_gaussian import discrete_gaussian
+from mipsim.tradeoff.discrete_laplace import discrete_laplace
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
-from mipsim.tradeoff.integer_noise import discrete_gaussian, discrete_laplace, skellam
 from mipsim.tradeoff.inverse import InverseTradeOff
 from mipsim.tradeoff.laplace import FoldedLaplaceTradeOff, InverseFoldedLaplaceTradeOff, LaplaceTradeOff
 from mipsim.tradeoff.matrices import matrix_mechanism
@@ -36,6 +37,7 @@ from mipsim.tradeoff.privacy_filter import PrivacyFilter
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.selection import best_of_runs
+from mipsim.tradeoff.skellam import skellam
 
 __all__ = [
     "AbstractTradeOff",

@@ -14,9 +14,9 @@ from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
+from mipsim.tradeoff.discrete_laplace import discrete_laplace
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
-from mipsim.tradeoff.integer_noise import discrete_laplace
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
