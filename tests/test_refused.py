@@ -39,7 +39,8 @@ from mipsim.referee.kinds import Equality
 from mipsim.referee.values import Number
 from mipsim.special import noncentral_chi_square
 from mipsim.theory import izzo_example
-from mipsim.tradeoff.allocation import random_allocation, shuffled
+from mipsim.tradeoff.random_allocation import random_allocation
+from mipsim.tradeoff.shuffled import shuffled
 from sims.studies import STUDIES
 from sims.study import Study
 from tests.exact.test_by_cdf import Known

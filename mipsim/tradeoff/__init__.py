@@ -2,7 +2,6 @@
 
 from mipsim.tradeoff.account import Account, AccountComparison, account
 from mipsim.tradeoff.accountant import Accountant
-from mipsim.tradeoff.allocation import random_allocation
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
@@ -35,6 +34,7 @@ from mipsim.tradeoff.noncentral_chi_square import NoncentralChiSquareTradeOff
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.privacy_filter import PrivacyFilter
 from mipsim.tradeoff.privacy_loss import PrivacyLossDistribution
+from mipsim.tradeoff.random_allocation import random_allocation
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.selection import best_of_runs
 from mipsim.tradeoff.skellam import skellam

@@ -8,7 +8,6 @@ from typing import Any
 
 from mipsim._validation import number, whole
 from mipsim._words import kind_of
-from mipsim.tradeoff.allocation import random_allocation
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
@@ -21,6 +20,7 @@ from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
+from mipsim.tradeoff.random_allocation import random_allocation
 from mipsim.tradeoff.schemes import NEIGHBOURS, UNKNOWN, shift
 from mipsim.tradeoff.selection import best_of_runs
 

@@ -49,9 +49,9 @@ def dpsgd(
     - Samples of a fixed size without replacement (`sampling="fixed_size"`): a sample with the target has it in the place of another
       record, so that p N(2, s^2) + (1 - p) N(0, s^2) is "in". To "replace" a record, each step has that curve, symmetrised.
     - Random allocation, or balls in bins: of the 1 / p steps of each epoch a record takes part in a single step, sampled uniformly. See
-      `mipsim.tradeoff.allocation.random_allocation` for what is assumed and proven.
+      `mipsim.random_allocation` for what is assumed and proven.
     - Shuffled batches: each record takes part in a single step of each epoch of 1 / p steps, and "remove" puts a record of zeros in its
-      place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.allocation.shuffled`.
+      place. Only bounds of the worst case are known, which may be far apart: see `mipsim.tradeoff.shuffled.shuffled`.
 
     Args:
         noise_multiplier: the standard deviation s of the noise over the clipping norm, in [1e-100, 1e100]; where 0 < p < 1 in [1e-3, 1e9], and

@@ -94,13 +94,13 @@ def _binomial(count: int, rate: float) -> Parts:
 
 
 def _shuffled(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
-    from mipsim.tradeoff.allocation import shuffled
+    from mipsim.tradeoff.shuffled import shuffled
 
     return shuffled(noise, steps, epochs, replace=replace)
 
 
 def _random_allocation(noise: float, steps: int, epochs: int, replace: bool) -> AbstractTradeOff:
-    from mipsim.tradeoff.allocation import random_allocation
+    from mipsim.tradeoff.random_allocation import random_allocation
 
     assert not replace
     return random_allocation(noise, steps, epochs=epochs)

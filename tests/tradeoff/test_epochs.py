@@ -11,7 +11,8 @@ import mipsim as mi
 from mipsim._powers import repeated
 from mipsim.tradeoff import epochs
 from mipsim.tradeoff.additive_test import additive_test
-from mipsim.tradeoff.allocation import random_allocation, shuffled
+from mipsim.tradeoff.random_allocation import random_allocation
+from mipsim.tradeoff.shuffled import shuffled
 from verify.field.statements.allocation import two_of_three
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(40)

@@ -12,7 +12,7 @@ from scipy.special import comb, ndtr
 import mipsim as mi
 from mipsim.referee import Bound, Choice, Control, Number, Ordering, Point, Quote, Real, Replication, Whole
 from mipsim.tradeoff import AbstractTradeOff
-from mipsim.tradeoff.allocation import random_allocation
+from mipsim.tradeoff.random_allocation import random_allocation
 from verify.by_hand import near
 from verify.statement import Statement
 
