@@ -4,7 +4,6 @@ from mipsim.tradeoff.account import Account, AccountComparison, account
 from mipsim.tradeoff.accountant import Accountant
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
 from mipsim.tradeoff.bounded import BoundedTradeOff
 from mipsim.tradeoff.bounds import CurveBounds, Vertices, bounds_from_rates
 from mipsim.tradeoff.calibration import calibrate
@@ -15,6 +14,7 @@ from mipsim.tradeoff.convex_hull import subsampled as subsampled
 from mipsim.tradeoff.convex_hull import symmetrized as symmetrized
 from mipsim.tradeoff.discrete_gaussian import discrete_gaussian
 from mipsim.tradeoff.discrete_laplace import discrete_laplace
+from mipsim.tradeoff.fixed_samples import fixed_samples
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.inverse import InverseTradeOff
@@ -38,6 +38,7 @@ from mipsim.tradeoff.random_allocation import random_allocation
 from mipsim.tradeoff.sampled import SampledTradeOff
 from mipsim.tradeoff.selection import best_of_runs
 from mipsim.tradeoff.skellam import skellam
+from mipsim.tradeoff.truncated_poisson import truncated_poisson
 
 __all__ = [
     "AbstractTradeOff",

@@ -10,10 +10,10 @@ from mipsim._validation import number, whole
 from mipsim._words import kind_of
 from mipsim.tradeoff.approx_dp import ApproxDPTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
-from mipsim.tradeoff.batches import fixed_samples, truncated_poisson
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.discrete_laplace import discrete_laplace
+from mipsim.tradeoff.fixed_samples import fixed_samples
 from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
@@ -21,8 +21,9 @@ from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.noise_multiplier import dpsgd
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 from mipsim.tradeoff.random_allocation import random_allocation
-from mipsim.tradeoff.schemes import NEIGHBOURS, UNKNOWN, shift
+from mipsim.tradeoff.schemes import NEIGHBOURS, proven_neighbours, shift
 from mipsim.tradeoff.selection import best_of_runs
+from mipsim.tradeoff.truncated_poisson import truncated_poisson
 
 BLIND, ALL = GaussianTradeOff(0.0), ApproxDPTradeOff(0.0, 1.0)
 """What nothing is released of, and what all is released of."""
@@ -64,10 +65,7 @@ def curve_of_event(event: Any, neighbours: str) -> AbstractTradeOff:
         known = ", ".join(sorted(name.removesuffix("DpEvent") for name in _READERS))
         raise ValueError(f"noise_multiplier is the event {kind_of(event)}; proven are {known}")
     allowed, read = _READERS[name]
-    if neighbours not in allowed:
-        raise ValueError(
-            f"neighbours is {neighbours!r} with the event {name}; proven are {', '.join(allowed)}{UNKNOWN}"
-        )
+    proven_neighbours(neighbours, allowed, f"the event {name}")
     try:
         return read(event, neighbours)
     except AttributeError as error:

@@ -17,7 +17,7 @@ from mipsim.tradeoff.gaussian import GaussianTradeOff
 from mipsim.tradeoff.gaussian_mixture import GaussianMixtureTradeOff
 from mipsim.tradeoff.laplace import LaplaceTradeOff
 from mipsim.tradeoff.mixture import MixtureTradeOff
-from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, UNKNOWN, Scheme
+from mipsim.tradeoff.schemes import NEIGHBOURS, SCHEMES, Scheme, proven_neighbours
 
 TYPE_CHECKING = False  # as in `mipsim`
 if TYPE_CHECKING:
@@ -120,10 +120,7 @@ def epochs_of(p: float, steps: int, sampling: str) -> tuple[int, int]:
 def _proven(neighbours: str, sampling: str) -> Scheme:
     choice("neighbours", neighbours, NEIGHBOURS)
     scheme = SCHEMES[choice("sampling", sampling, tuple(SCHEMES))]
-    if neighbours not in scheme.neighbours:
-        raise ValueError(
-            f"neighbours is {neighbours!r} with sampling {sampling!r}; proven are {', '.join(scheme.neighbours)}{UNKNOWN}"
-        )
+    proven_neighbours(neighbours, scheme.neighbours, f"sampling {sampling!r}")
     return scheme
 
 

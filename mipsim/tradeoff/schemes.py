@@ -25,6 +25,22 @@ ALWAYS = "a release is a sum of clipped contributions and Gaussian noise; all re
 """What every way of sampling assumes."""
 
 
+def proven_neighbours(neighbours: str, allowed: tuple[str, ...], what: str, other: str = "") -> str:
+    """Return the neighbours, or say for which `what` has bounds; `other`: what else is proven.
+    >>> proven_neighbours("replace", NEIGHBOURS[:2], "sampling 'poisson'")
+    Traceback (most recent call last):
+    ...
+    ValueError: neighbours is 'replace' with sampling 'poisson'; proven are remove, add; of others no dominating pair is proven here
+    """
+    from mipsim._validation import choice
+
+    if (way := choice("neighbours", neighbours, NEIGHBOURS)) not in allowed:
+        raise ValueError(
+            f"neighbours is {way!r} with {what}; proven are {', '.join(allowed)}{other}{UNKNOWN}"
+        )
+    return way
+
+
 def shift(neighbours: str) -> float:
     """How far a record moves a sum, in clipping norms.
     >>> shift("remove"), shift("replace")
