@@ -1,35 +1,17 @@
 """The trade-off function of two mixtures of Gaussians with the same noise: what random participation in a noisy sum leaks."""
 
 import math
-from dataclasses import field
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-
-from mipsim._validation import finite_vector
 from mipsim.tradeoff.base import AbstractTradeOff, within
-from mipsim.tradeoff.bounds import EPS, CurveBounds
 from mipsim.tradeoff.gaussian import GaussianTradeOff
-from mipsim.tradeoff.gaussian_parts import WEIGHTS, Parts, curve_of, log_delta_of
+from mipsim.tradeoff.gaussian_parts import AbstractGaussianParts, Parts, parts_of, vector
 from mipsim.tradeoff.mixture import MixtureTradeOff
 
 _SUM = 1e-9  # by which probabilities may miss 1: they are divided by their sum
-_NARROW = 1e-9  # a relative width of delta above which it is looked at as of any curve too
 
 
-def _vector(name: str, high: float = math.inf, **how: Any) -> Any:
-    def checked(value: object) -> tuple[float, ...]:
-        array = np.asarray(finite_vector(name, value), np.float64)
-        if (bad := (array < 0.0) | (array > high)).any():
-            raise ValueError(f"{name} holds {array[bad][0]:g}; it must hold numbers in [0, {high:g}]")
-        return tuple(array.tolist())
-
-    return field(metadata={"converter": checked}, **how)
-
-
-class GaussianMixtureTradeOff(AbstractTradeOff):
+class GaussianMixtureTradeOff(AbstractGaussianParts):
     """Telling sum_j q_j N(-t_j, s^2), the world "out", from sum_i p_i N(s_i, s^2), the world "in".
 
     *It dominates every sum of noise N(0, s^2 I) and random contributions.* In the world "in" these are x_i with probability p_i and
@@ -64,11 +46,11 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
         ValueError: probabilities has the sum 0.5; it must be 1
     """
 
-    sensitivities: tuple[float, ...] = _vector("sensitivities")
-    probabilities: tuple[float, ...] = _vector("probabilities", 1.0)
+    sensitivities: tuple[float, ...] = vector("sensitivities")
+    probabilities: tuple[float, ...] = vector("probabilities", 1.0)
     noise: float = within("noise", 0.0, low_open=True, default=1.0)
-    opposite: tuple[float, ...] = _vector("opposite", default=(0.0,))
-    opposite_probabilities: tuple[float, ...] = _vector("opposite_probabilities", 1.0, default=(1.0,))
+    opposite: tuple[float, ...] = vector("opposite", default=(0.0,))
+    opposite_probabilities: tuple[float, ...] = vector("opposite_probabilities", 1.0, default=(1.0,))
 
     def __check_init__(self) -> None:
         for name, other in (("probabilities", "sensitivities"), ("opposite_probabilities", "opposite")):
@@ -80,27 +62,12 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             if abs(math.fsum(given) - 1.0) > _SUM:
                 raise ValueError(f"{name} has the sum {math.fsum(given):.9g}; it must be 1")
 
-    def parts(self, *, inside: bool) -> Parts:
-        """(shift in units of the noise, probability > 0) of each part of a world, by rising shift.
-
-        Examples:
-            >>> GaussianMixtureTradeOff([2.0, 0.0], [0.5, 0.5], noise=4.0).parts(inside=True)
-            [(0.0, 0.5), (0.5, 0.5)]
-        """
-        return self._worlds[inside]
-
-    def _shares(self, inside: bool, unit: float = 1.0) -> dict[float, Fraction]:
-        """The probability of each shift in a unit, where it is above 0."""
-        shifts, weights = (
-            (self.sensitivities, self.probabilities)
-            if inside
-            else (self.opposite, self.opposite_probabilities)
+    @cached_property
+    def _worlds(self) -> tuple[Parts, Parts]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return (
+            parts_of(self.opposite, self.opposite_probabilities, -self.noise),
+            parts_of(self.sensitivities, self.probabilities, self.noise),
         )
-        together = dict.fromkeys((shift / unit + 0.0 for shift in shifts), Fraction(0))
-        total = sum(map(Fraction, weights))
-        for shift, weight in zip(shifts, weights, strict=True):
-            together[shift / unit + 0.0] += Fraction(weight) / total
-        return {shift: share for shift, share in together.items() if share}
 
     def simplest(self) -> AbstractTradeOff:
         """The same curve as a Gaussian shift, sub-sampled or not, where it is that; else itself.
@@ -109,59 +76,16 @@ class GaussianMixtureTradeOff(AbstractTradeOff):
             >>> GaussianMixtureTradeOff([0.0, 2.0], [0.75, 0.25]).simplest()
             MixtureTradeOff(inner=GaussianTradeOff(mu=2.0), sampling_rate=0.25)
         """
-        inside, out = self._shares(True), self._shares(False)
-        full = GaussianTradeOff.of_noise(max(inside) + max(out), self.noise)
+        inside = parts_of(self.sensitivities, self.probabilities)
+        out = parts_of(self.opposite, self.opposite_probabilities)
+        full = GaussianTradeOff.of_noise(inside[-1][0] + out[-1][0], self.noise)
         if len(out) == len(inside) == 1:
             return full
-        if len(inside) == 2 and min(inside) == 0.0 and list(out) == [0.0]:
-            return MixtureTradeOff(full, float(inside[max(inside)]))
+        if len(inside) == 2 and inside[0][0] == 0.0 and out == [(0.0, 1)]:
+            return MixtureTradeOff(full, float(inside[1][1]))
         return self
-
-    @cached_property
-    def _worlds(self) -> tuple[Parts, Parts]:
-        """The parts of "out", and those of "in"."""
-        out, inside = (
-            sorted(
-                (sign * shift, float(share)) for shift, share in self._shares(sign > 0.0, self.noise).items()
-            )
-            for sign in (-1.0, 1.0)
-        )
-        return out, inside
-
-    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
-        return curve_of(*self._worlds, np.asarray(log_fpr, np.float64))
-
-    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        x = np.asarray(epsilon, np.float64).ravel()
-        # in units of the noise, as the worlds are: what is less than all floats is a part at 0
-        is_even = self._shares(True, self.noise).get(0.0) == self._shares(False, self.noise).get(0.0)
-        low, high = log_delta_of(*self._worlds, x, is_even=is_even)
-        if (wide := ~(high <= low + _NARROW)).any():
-            least, most = super()._log_delta(x[wide])
-            low[wide], high[wide] = np.maximum(low[wide], least), np.minimum(high[wide], most)
-        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
-
-    def is_convex(self) -> bool:
-        return True
 
     def inverse(self) -> AbstractTradeOff:
         return GaussianMixtureTradeOff(
             self.opposite, self.opposite_probabilities, self.noise, self.sensitivities, self.probabilities
         )
-
-    def largest_loss_bounds(self) -> tuple[float, float]:
-        (far, base), (most, last) = (side[-1] for side in self._worlds)
-        if most > far:
-            return math.inf, math.inf
-        loss = math.log(last) - math.log(base)  # far out both worlds are their parts at 0
-        return max(loss - 2.0 * WEIGHTS, 0.0), max(loss + 2.0 * WEIGHTS, 0.0)
-
-    def mu_ceiling(self) -> float:
-        out, inside = self._worlds
-        return (inside[-1][0] - out[0][0]) * (1.0 + 4.0 * EPS)
-
-    def least_mu_bounds(self) -> tuple[float, float]:
-        """The largest distance of two parts is enough; where a world has a single part, the rarest rates need as much."""
-        out, inside = self._worlds
-        needed = max(inside[-1][0] - out[-1][0], inside[0][0] - out[0][0])
-        return needed * (1.0 - 4.0 * EPS), self.mu_ceiling()

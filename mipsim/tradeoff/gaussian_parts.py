@@ -1,19 +1,100 @@
-"""Rates and hockey sticks of two mixtures of unit normal distributions, between proven bounds."""
+"""The curve of two mixtures of unit normal distributions from their parts, between proven bounds."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import field
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from mipsim._roots import least_float
+from mipsim._validation import finite_vector
+from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounds import EPS, CurveBounds, log_complement, probit_of_log
 
-Parts = list[tuple[float, float]]
-"""(shift, probability > 0) of each part, by rising shift."""
-WEIGHTS = 1e-14
-"""Relative: what rounding leaves open of a probability, such as a binomial."""
+Parts = list[tuple[float, Fraction]]
+"""(shift, probability > 0) of each part, by rising shift; exact, since what both worlds have in common cancels."""
+_WEIGHTS = 1e-14  # relative: what rounding leaves open of a probability, such as a binomial
 _LEAST = 1e-100  # distance of two parts
+_NARROW = 1e-9  # a relative width of delta above which it is looked at as of any curve too
+
+
+def vector(name: str, high: float = math.inf, **how: Any) -> Any:
+    """A field that holds a vector of numbers in [0, high], or says that it is none; `how` may hold a `default`."""
+
+    def checked(value: object) -> tuple[float, ...]:
+        array = finite_vector(name, value)
+        if (bad := (array < 0.0) | (array > high)).any():
+            raise ValueError(f"{name} holds {array[bad][0]:g}; it must hold numbers in [0, {high:g}]")
+        return tuple(array.tolist())
+
+    return field(metadata={"converter": checked}, **how)
+
+
+def parts_of(shifts: tuple[float, ...], weights: tuple[float, ...], unit: float = 1.0) -> Parts:
+    """Shifts in a unit, each with its share in the sum of all weights.
+
+    >>> parts_of((4.0, 0.0, 4.0), (0.25, 0.5, 0.25), 2.0)
+    [(0.0, Fraction(1, 2)), (2.0, Fraction(1, 2))]
+    """
+    shares, total = dict[float, Fraction](), sum(map(Fraction, weights))
+    for shift, weight in zip(shifts, weights, strict=True):
+        place = shift / unit + 0.0  # no -0.0
+        shares[place] = shares.get(place, 0) + Fraction(weight) / total
+    return sorted((place, share) for place, share in shares.items() if share)
+
+
+class AbstractGaussianParts(AbstractTradeOff):
+    """Telling two mixtures of normal distributions with the same noise, by their parts."""
+
+    @property
+    @abstractmethod
+    def _worlds(self) -> tuple[Parts, Parts]:
+        """The parts of "out", and those of "in", shifts in units of the noise."""
+
+    def parts(self, *, inside: bool) -> list[tuple[float, float]]:
+        """(shift in units of the noise, probability > 0) of each part of a world, by rising shift.
+
+        Examples:
+            >>> import mipsim as mi
+            >>> mi.GaussianMixtureTradeOff([2.0, 0.0], [0.5, 0.5], noise=4.0).parts(inside=True)
+            [(0.0, 0.5), (0.5, 0.5)]
+        """
+        return [(shift, float(share)) for shift, share in self._worlds[inside]]
+
+    def enclosure(self, log_fpr: np.ndarray) -> CurveBounds:
+        return curve_of(*self._worlds, np.asarray(log_fpr, np.float64))
+
+    def _log_delta(self, epsilon: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = np.asarray(epsilon, np.float64).ravel()
+        low, high = log_delta_of(*self._worlds, x)
+        if (wide := ~(high <= low + _NARROW)).any():
+            least, most = super()._log_delta(x[wide])
+            low[wide], high[wide] = np.maximum(low[wide], least), np.minimum(high[wide], most)
+        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+
+    def is_convex(self) -> bool:
+        return True
+
+    def largest_loss_bounds(self) -> tuple[float, float]:
+        (far, base), (most, last) = (side[-1] for side in self._worlds)
+        if most > far:
+            return math.inf, math.inf
+        loss = math.log(last) - math.log(base)  # far out both worlds are their parts at 0
+        return max(loss - 2.0 * _WEIGHTS, 0.0), max(loss + 2.0 * _WEIGHTS, 0.0)
+
+    def mu_ceiling(self) -> float:
+        out, inside = self._worlds
+        return (inside[-1][0] - out[0][0]) * (1.0 + 4.0 * EPS)
+
+    def least_mu_bounds(self) -> tuple[float, float]:
+        """The largest distance of two parts is enough; where a world has a single part, the rarest rates need as much."""
+        out, inside = self._worlds
+        needed = max(inside[-1][0] - out[-1][0], inside[0][0] - out[0][0])
+        return needed * (1.0 - 4.0 * EPS), self.mu_ceiling()
 
 
 def curve_of(out: Parts, inside: Parts, x: np.ndarray) -> CurveBounds:
@@ -41,12 +122,11 @@ def curve_of(out: Parts, inside: Parts, x: np.ndarray) -> CurveBounds:
     return result.ended(x, start=True)
 
 
-def log_delta_of(out: Parts, inside: Parts, x: np.ndarray, *, is_even: bool) -> tuple[np.ndarray, np.ndarray]:
+def log_delta_of(out: Parts, inside: Parts, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the log of the tail of p - e^epsilon q above its zero, part by part: what both worlds have in common cancels, so that
-    rare parts keep their digits. Where the density ratio rises it is delta. `x`: epsilons >= 0, shape (m,); `is_even`: whether the
-    parts at 0 have equal probabilities.
+    rare parts keep their digits. Where the density ratio rises it is delta. `x`: epsilons >= 0, shape (m,).
 
-    >>> ends = log_delta_of([(0.0, 1.0)], [(1.0, 1.0)], np.array([1.0]), is_even=False)
+    >>> ends = log_delta_of([(0.0, 1.0)], [(1.0, 1.0)], np.array([1.0]))
     >>> [round(float(np.exp(end[0])), 8) for end in ends]
     [0.12693674, 0.12693674]
     """
@@ -57,13 +137,13 @@ def log_delta_of(out: Parts, inside: Parts, x: np.ndarray, *, is_even: bool) -> 
     if not (gap >= _LEAST and np.abs(shifts).max() <= 1.0 / _LEAST):
         return np.full(x.shape, -np.inf), np.zeros(x.shape)
     with np.errstate(divide="ignore"):
-        log_p, log_q = (np.log([[share.get(s, 0.0)] for s in shifts.tolist()]) for share in shares)
+        log_p, log_q = (np.log([[float(share.get(s, 0.0))] for s in shifts.tolist()]) for share in shares)
     scale = np.maximum(log_p, log_q + x)
     value = np.exp(log_p - scale) - np.exp(log_q + x - scale)
-    off = np.full(value.shape, 2.0 * WEIGHTS) + 8.0 * EPS * x
-    if is_even:
+    off = np.full(value.shape, 2.0 * _WEIGHTS) + 8.0 * EPS * x
+    if shares[0].get(0.0) == shares[1].get(0.0):
         value[shifts == 0.0] = np.expm1(-x)
-        off[shifts == 0.0] = -WEIGHTS * np.expm1(-x)
+        off[shifts == 0.0] = -_WEIGHTS * np.expm1(-x)
     coefficients = value - off, value + off, scale
     column = shifts[:, None]
 
@@ -125,5 +205,5 @@ def _log_tail(parts: Parts, y: np.ndarray, upper: bool) -> tuple[np.ndarray, np.
     logs = [math.log(weight) + log_ndtr(shift - y if upper else y - shift) for shift, weight in parts]
     value = np.minimum(np.logaddexp.reduce(logs, axis=0), 0.0)
     size = np.where(np.isneginf(value), 0.0, np.abs(value))
-    off = WEIGHTS + (16.0 + 4.0 * len(logs)) * EPS * (1.0 + size)
+    off = _WEIGHTS + (16.0 + 4.0 * len(logs)) * EPS * (1.0 + size)
     return value - off, np.minimum(value + off, 0.0)
