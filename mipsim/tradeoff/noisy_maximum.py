@@ -9,11 +9,12 @@ import numpy as np
 from mipsim._validation import number, whole
 from mipsim.tradeoff.base import AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.bounded_range import adaptive_runs, places
+from mipsim.tradeoff.bounded_range import adaptive_runs
 from mipsim.tradeoff.bounds import log_complement
 from mipsim.tradeoff.compose import MOST_STEPS, compose
 from mipsim.tradeoff.convex_hull import convex_hull
 from mipsim.tradeoff.laplace import AbstractNoiseShift, LaplaceTradeOff
+from mipsim.tradeoff.loss_lattice import places
 from mipsim.tradeoff.piecewise_linear import PiecewiseLinearTradeOff
 
 
