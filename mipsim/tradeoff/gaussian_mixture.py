@@ -24,7 +24,7 @@ class GaussianMixtureTradeOff(AbstractGaussianParts):
     function near it. Move the covariances K of (X, Y) along a line to those of x_i = s_i, y_j = -t_j. For Gaussian vectors the
     derivative of E g is half the sum over pairs (u, v) of K'_uv E d^2 g / du dv; the terms in h' and Var' cancel. What remains has the sign of
     K' h'' >= 0 for two of the same mixture and of -K' h'' for an X and a Y. By Cauchy and Schwarz the former covariances rise,
-    the latter fall: it is never negative. What is random in both worlds is averaged over: E h is convex in the pair of laws.
+    the latter fall: it is never negative. What is random in both worlds is averaged over: E h is convex in the pair of distributions.
 
     Args:
         sensitivities: s_i >= 0, shape (m,).

@@ -35,7 +35,7 @@ def random_allocation(
     reached where all contributions but the target's are 0 and its own is a constant of norm 1.
 
     The density ratio of P to Q at z is S = (Y_1 + ... + Y_t) / t, Y_i = e^(z_i / s - 1 / (2 s^2)): independent and of mean 1 under Q. The
-    deltas of the two directions are E_Q (S - e^epsilon)_+ and E_Q (1 - e^epsilon S)_+, convex functions of S. Hence a law that is larger
+    deltas of the two directions are E_Q (S - e^epsilon)_+ and E_Q (1 - e^epsilon S)_+, convex functions of S. Hence a distribution that is larger
     in the convex order reveals more. Sums of independent variables keep that order.
 
     - *More*: each value is split between the two nodes of a grid around it, which keeps its mean.
@@ -59,7 +59,7 @@ def random_allocation(
         epochs: each with a fresh sample, >= 1.
 
     Returns:
-        The curve between those of two finite laws. Its inverse has "in" as null.
+        The curve between those of two finite distributions. Its inverse has "in" as null.
 
     Raises:
         ValueError: if an argument is outside its range.
