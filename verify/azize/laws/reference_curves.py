@@ -11,8 +11,7 @@ from scipy.special import ndtr
 from mipsim.exact.binomial import binomial_probabilities
 from mipsim.referee import Draws
 from sims.azize_paper import REGULARISATION, N, reference_means
-from verify.azize.laws.normal_sums import NearlyNormal, NormalCurve, linear_curve, sum_curve
-from verify.berry_esseen import OTHER_LAWS
+from verify.azize.laws.normal_sums import NormalCurve, linear_curve
 
 GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 
@@ -21,24 +20,17 @@ GROUPS_P = (0.3, 0.4, 0.55, 0.7)
 def paper_weights(estimator: str, n0: int, draw: int) -> np.ndarray:
     """The weights w = C0^-1 (z - mu0) at the paper's point, easiest target, from a single sampled reference set, shape (5000,).
 
-    `estimator`: "centred" variances regularised by .01, "ridge" by 1/4; "uncentred" variances, or the whole uncentred "matrix".
+    `estimator`: see `variance_of`.
     """
     p, rng = reference_means(), np.random.default_rng([draw, n0])
-    records = (rng.random((n0, len(p))) < p).astype(float)
-    mean = records.mean(axis=0)
-    difference = (p <= 0.5) - mean
-    if estimator == "matrix":
-        # (r I + Z'Z/n0)^-1 x = (x - Z' (n0 r I + Z Z')^-1 Z x) / r
-        small = records @ records.T + n0 * REGULARISATION * np.eye(n0)
-        return (difference - records.T @ np.linalg.solve(small, records @ difference)) / REGULARISATION
-    return difference / variance_of(estimator, mean)
+    mean = (rng.random((n0, len(p))) < p).mean(axis=0)
+    return ((p <= 0.5) - mean) / variance_of(estimator, mean)
 
 
 def variance_of(estimator: str, mean: np.ndarray) -> np.ndarray:
-    """What 0-1 records with these means give for the variances."""
-    if estimator == "uncentred":
-        return mean + REGULARISATION  # Z^2 = Z
-    return mean * (1 - mean) + (0.25 if estimator == "ridge" else REGULARISATION)
+    """What 0-1 records with these means give for the variances: "centred" or "uncentred", regularised by .01, or with "ridge" by 1/4."""
+    own = mean if estimator.startswith("uncentred") else mean * (1 - mean)  # Z^2 = Z
+    return own + (0.25 if estimator.endswith("ridge") else REGULARISATION)
 
 
 def bernoulli_curve(weights: np.ndarray, p: np.ndarray, z: np.ndarray, n: int) -> NormalCurve:
@@ -48,49 +40,16 @@ def bernoulli_curve(weights: np.ndarray, p: np.ndarray, z: np.ndarray, n: int) -
 
 
 def paper_curve(estimator: str, n0: int, draw: int) -> NormalCurve:
-    """The curve at the paper's point; "redrawn": with a new reference set in every game."""
+    """The curve at the paper's point."""
+    p = reference_means()
+    return bernoulli_curve(paper_weights(estimator, n0, draw), p, (p <= 0.5).astype(float), N)
+
+
+def mu_without_limit(estimator: str) -> float:
+    """What mu tends to at the paper's point as the reference points become many."""
     p = reference_means()
     z = (p <= 0.5).astype(float)
-    if estimator == "redrawn":
-        return redrawn_curve(p, z, n0, N)
-    return bernoulli_curve(paper_weights(estimator, n0, draw), p, z, N)
-
-
-def redrawn_curve(p: np.ndarray, z: np.ndarray, n0: int, n: int) -> NormalCurve:
-    """The curve of the score with a new reference set in every game, for Bernoulli(p) data, with its proven bracket.
-
-    A coordinate's term is w e + g with e = muhat - p, and w = (z - m)/v(m), g = w (p - m) - w (z - m)/(2n) functions of the
-    mean m of its n0 reference values, independent of e: the moments are sums over the n0 + 1 values of m. Third moments are
-    bounded by (fourth moments)^(3/4).
-    """
-    sums = np.arange(n0 + 1)
-    mass = scipy.stats.binom.pmf(sums, n0, p[:, None])
-    mean = sums / n0
-    w = (z[:, None] - mean) / variance_of("redrawn", mean)
-    g = w * (p[:, None] - mean) - w * (z[:, None] - mean) / (2 * n)
-
-    def average(x: np.ndarray) -> np.ndarray:
-        return (mass * x).sum(axis=1)
-
-    laws = []
-    for member in (0, 1):
-        rows, pq = n - member, p * (1 - p)
-        shift = member * (z - p) / n
-        variance = rows * pq / n**2
-        cubed, fourth = rows * pq * (1 - 2 * p) / n**3, rows * pq * (1 + 3 * (rows - 2) * pq) / n**4
-        fixed = w * shift[:, None] + g
-        centre = average(fixed)
-        h = fixed - centre[:, None]
-        spread = average(w**2) * variance + average(h**2)
-        most = (
-            average(w**4) * fourth
-            + 4 * average(w**3 * h) * cubed
-            + 6 * average(w**2 * h**2) * variance
-            + average(h**4)
-        )
-        error = OTHER_LAWS * float((most**0.75).sum()) / float(spread.sum()) ** 1.5
-        laws.append(NearlyNormal(float(centre.sum()), float(spread.sum()), error))
-    return sum_curve(*laws)
+    return bernoulli_curve((z - p) / variance_of(estimator, p), p, z, N).mu
 
 
 def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
@@ -105,21 +64,15 @@ def growing_curve(estimator: str, n0: int, tau: float, n: int) -> NormalCurve:
 
 
 def scores_by_games(estimator: str, n0: int, draw: int) -> Draws:
-    """Scores at the paper's point: literal sums of Bernoulli records, or a reference set in every game, sampled with NumPy."""
+    """Scores at the paper's point: literal sums of Bernoulli records, sampled with NumPy."""
     p, rng, scores = reference_means(), np.random.default_rng(20_251_102), []
-    z, d = (p <= 0.5).astype(float), len(p)
+    z, weights = (p <= 0.5).astype(float), paper_weights(estimator, n0, draw)
     for member in (0, 1):
-        if estimator == "redrawn":
-            mean = rng.binomial(n0, p, (300, d)) / n0
-            muhat = (rng.binomial(N - member, p, (300, d)) + member * z) / N
-            weight = (z - mean) / variance_of("redrawn", mean)
-            scores.append((weight * (muhat - mean) - weight * (z - mean) / (2 * N)).sum(axis=1))
-            continue
-        score, weights = np.zeros(3000), paper_weights(estimator, n0, draw)
-        for block in np.array_split(np.arange(d), 50):
+        score = np.zeros(3000)
+        for block in np.array_split(np.arange(len(p)), 50):
             score += rng.binomial(N - member, p[block], (3000, len(block))) @ weights[block]
         scores.append(score + member * float(weights @ z))
-    return Draws(*scores, how=f"NumPy, {len(scores[0])} games a world")
+    return Draws(*scores, how="NumPy, 3000 games a world")
 
 
 def distance_to_normal(n: int, d: int, member: bool, draw: int) -> tuple[float, float]:

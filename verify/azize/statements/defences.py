@@ -345,7 +345,7 @@ SUBSAMPLE_THRESHOLD = Statement(
     says="Mean of k = rho n rows sampled without replacement: for every alpha the test {l > tau_alpha}, tau_alpha = -rho m*/2 + sqrt(rho m*) Phi^-1(1 - alpha), "
     "has level alpha and power Phi(z_alpha + sqrt(rho m*)) in the limit. Judged for Gaussian data, the likelihood ratio in closed form, the sum by a normal law with a proven error.",
     fails="The power is that of a mixture: where the target is not sampled the test has its level alone. For the score that appendix C.5 writes, a sum over coordinates, the printed threshold has the level alpha; only the power fails (0.525 in the limit at the example). "
-    "For the likelihood ratio the level fails too: the ratio is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test takes the target for a member whatever is released. At rho = 1 the statement is right, and for the sum nearly so where m*/rho is small: at rho = 0.5, m* = 0.01 and FPR 0.05 the power is 0.0577 as printed and 0.0582.",
+    "For the likelihood ratio the level fails too: the ratio is never below 1 - rho, so that its logarithm is not normal, and where the threshold is below log(1 - rho) the test takes the target for a member whatever is released. At rho = 1 the statement is right, and for the sum nearly so where m*/rho is small: at rho = 0.5, m* = 0.01 and FPR 0.05 the power is 0.0577 as printed and 0.0582 in truth.",
     instead="the power of the mixture; for the likelihood ratio also its threshold",
     kind=rf.Limit("n", tolerance=0.005, unit="probability", sizes=sizes_for_rows, ceiling=beyond_the_claim),
     domain={name: item for name, item in THRESHOLD.domain.items() if name != "n"}

@@ -106,7 +106,7 @@ C11 = Statement(
         "With k = rho n rows log((1 - rho) + rho sqrt(k/(k - 1)) d_{k-1}(delta_in)/d_k(delta_out)) = W + o_p(1/n), W = (rho/2)(delta_out^2 - delta_in^2) + rho "
         "(lambda_3 (mu - z)/(k sigma)) R_k + rho/(2k) + (rho (1 - rho)/8)(delta_out^2 - delta_in^2)^2:"
     ),
-    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, which equation 16 leaves out in $h_1$, so that the remainder is of order 1/n itself: n times it has the limit that it has there. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
+    fails=r"It has the skewness of lemma C.8 without its factor of 1/6, which equation 16 leaves out in $h_1$, so that the remainder is of order 1/n itself, as in that lemma. That $h_2$ has the right factor shows it to be a slip. The sum over the coordinates, which is what the paper uses, does not feel it. Where $\lambda_3 = 0$, as for symmetric data, it stands.",
     instead=r"$\lambda_3 / 6$",
     kind=C8.kind,
     domain=_DOMAIN | {"rho": rf.Real(0.05, 0.95, meaning="share of the rows that is sampled")},

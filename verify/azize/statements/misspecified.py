@@ -141,7 +141,7 @@ THEOREM = Statement(
     name="azize-thm-4.3", formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m_{\mathrm{targ}}",
     uses=("azize-eq-5",),
     says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m_targ.",
-    fails="Where the data have no density the likelihood ratio need not be the score of equation 5. Aimed at a point off the lattice of the data, it is degenerate in both worlds and tells nothing.",
+    fails="Where the data have no density the likelihood ratio need not be the score of equation 5; with that score, the paper's own attack, the formula stands for any target it is aimed at. Aimed at a point off the lattice of the data, it is degenerate in both worlds and tells nothing.",
     instead=r"for the score of equation 5; for the ratio itself, under the conditions of azize-eq-5-corrected, Bernoulli data with targets in $\{0, 1\}^d$, as in the paper's experiments, and data with densities",
     kind=rf.Limit("n", sizes=SIZES, unit="advantage", rate=lambda **at: rate("targ", BEST, **at), ceiling=nothing),
     domain=_DOMAIN,

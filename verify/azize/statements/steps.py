@@ -70,6 +70,11 @@ WELL = rf.Quote(
     "state-of-the-art score in white box attacks",
     "section 5, the covariance attack",
 )
+UNMET = rf.Quote(
+    "For this setting, the assumptions from our analysis are not satisfied. Specifically, the gradient loss distribution, which is the data-generating distribution "
+    "in this setting, does not satisfy two assumptions from Section 3: finite 4-th moment and independence of the components.",
+    "appendix E.2, relation to the theoretical assumptions",
+)
 
 PRINTED = Statement(
     name="azize-alg-4",
@@ -134,7 +139,7 @@ CORRECTED = PRINTED.corrected(
 
 LIMIT = Statement(
     name="azize-alg-4-limit",
-    formula=PRINTED.formula,
+    formula=CORRECTED.formula,
     uses=("azize-scalar-product-corrected",),
     says="With the sign of descent and known moments, the covariance attack on a single step is in the limit of large batches at least as strong as the scalar product at every FPR, if "
     + BOUNDED

@@ -22,7 +22,6 @@ from verify.kaissis.laws.relaxed_laws import (
     Pair,
     RatesTradeOff,
     known_resilience,
-    lira,
     magnitude,
     noise_named,
     norm_curves,
@@ -31,8 +30,6 @@ from verify.kaissis.laws.relaxed_laws import (
 
 NOTHING = "the adversary knows nothing of the direction of the shift: each is as likely as every other"
 SIGN = "the adversary chose q, and so knows the direction: a sum of numbers in [0, Delta], a gradient along a fixed line"
-LIRA = "the adversary chose q, and so knows the direction; one-sided offline LiRA with 1024 shadow models"
-SHADOWS = 1024
 
 
 def known(noise: str, mu: float) -> AbstractTradeOff:
@@ -51,8 +48,6 @@ def attacker(noise: str, mu: float, d: int, reading: str) -> AbstractTradeOff:
 
     Of an attacker who knows nothing the magnitude is the best test: averaged over the directions the likelihood ratio rises with it.
     """
-    if reading == LIRA:
-        return lira(SHADOWS, mu, sides=1)
     if reading == SIGN:
         return known(noise, mu)
     return magnitude(noise, mu) if d == 1 else norm_curves(d, mu)[0]

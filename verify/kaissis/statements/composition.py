@@ -7,7 +7,7 @@ from mipsim.theory import kaissis
 from verify.kaissis.laws.relaxed_attackers import averaged, best_weighting, both_sampled, weighted
 from verify.kaissis.laws.relaxed_steps import EQUATION_7, D
 from verify.kaissis.statements.curves import EXACT, Z, in_sight, probit
-from verify.kaissis.statements.lemmas import dimensions, positive
+from verify.kaissis.statements.lemmas import WORST_CASE, dimensions, positive
 from verify.kaissis.statements.many_dimensions import THEOREM_3_CORRECTED
 from verify.statement import Statement
 
@@ -155,13 +155,7 @@ BLESSING = Statement(
     not_judged={
         "J-DR guarantees": "the function j is judged here, and what it guarantees to whom in kaissis-thm-2-guarantee"
     },
-    restricted_by=(
-        rf.Quote(
-            "However, as the adversary can leverage their knowledge of the model to design a database which influences only a single "
-            "coordinate of the weight/gradient vector, we mostly use d = 1 as a worst-case scenario below.",
-            "section 4, after theorem 3",
-        ),
-    ),
+    restricted_by=(WORST_CASE,),
     samples=(4, 12, 60),
 )
 

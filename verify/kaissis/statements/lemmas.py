@@ -58,6 +58,11 @@ SETTINGS = [
 ]
 GUMBEL = points(noise=("Gumbel",), delta=(1.0, 3.0), rate=(1.0,))
 
+WORST_CASE = rf.Quote(
+    "However, as the adversary can leverage their knowledge of the model to design a database which influences only a single "
+    "coordinate of the weight/gradient vector, we mostly use d = 1 as a worst-case scenario below.",
+    "section 4, after theorem 3",
+)
 REAL_LINE = rf.Quote(
     "Unless otherwise indicated, xi will be realised through distributions supported on the real line which admit a density.",
     "section 2, Differential privacy",

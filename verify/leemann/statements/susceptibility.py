@@ -171,7 +171,7 @@ ALGORITHM_1 = Statement(
     uses=("leemann-thm-5.1",),
     unreached={"leemann-thm-5.1": lambda: True},  # K is centred
     says="GLiR: with S = (n-1)(m - theta)' Sigma^-1 (m - theta), p_step = log F^-1_{chi2_d(nK)}(S) is the log p-value under H0.",
-    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs in the same way; the level of a threshold changes, and the order of sums over steps, which need not be worse. The factor moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, so that at the sizes of figure 2 P0(p <= 0.1) is 0.24; this fades only as K/n tends to 0. The authors' public code has log F, and the factor n - 1 too.",
+    fails="$F^{-1}$ is printed for F, and n - 1 for n: the statistic is then no p-value. Equation 8 takes $F^{-1}$ of the level and has the factor n under H0. With F and either factor the attack of a single step orders the outputs of a target in the same way; the level of a threshold changes, and the order of sums over steps, which need not be worse. The factor moves the statistic by about $\\sqrt{K/n}/2$ of its standard deviation, so that at the sizes of figure 2 in the authors' public code P0(p <= 0.1) is 0.22 to 0.24; this fades only as K/n tends to 0. The authors' public code has log F, and the factor n - 1 too.",
     instead=r"$\log F(n\,\cdot)$",
     kind=rf.Equality(1e-8, unit="P0(p <= a)"),
     domain={
