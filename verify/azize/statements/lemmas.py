@@ -87,7 +87,7 @@ _MATTERING = {
 C9 = Statement(
     name="azize-lemma-C.9", formula=r"E_0[Y] = -\frac{1 + t^2}{2 n}, \quad E_1[Y] = \frac{t^2 - 1}{2 n}, \quad V_0[Y] = V_1[Y] = \frac{t^2}{n}, \quad \text{each} + o(1 / n), \quad t = \frac{z - \mu}{\sigma}",
     says=_Y + ".",
-    fails="For a coordinate with its target, fixed as n grows, the lemma stands; at a single n it says nothing. The proof of lemma C.6 uses it for all d coordinates at once, whose targets may grow with j: of a coordinate with $t = n^{0.4}$ the remainder, times n, grows as $n^{0.2}$, as it does with the factor of 1/6 that lemma C.8 lacks. Lemma C.6 is not harmed by that: where $m^*$ and the standardised fourth moments are bounded, the remainders of all coordinates add up to $O(n^{-1/2})$.",
+    fails="For a coordinate with its target, fixed as n grows, the lemma stands; at a single n it says nothing. The proof of lemma C.6 uses it for all d coordinates at once, whose targets may grow with j: of a coordinate with $t = n^{0.4}$ the remainder, times n, grows as $n^{0.2}$, as it does with the factor of 1/6 that lemma C.8 lacks (the gaps shown are those of the moment that is furthest off, the second route has $E_0$). Lemma C.6 is not harmed by that: where $m^*$ and the standardised fourth moments are bounded, the remainders of all coordinates add up to $O(n^{-1/2})$.",
     instead="a fixed target; for all coordinates together $|t_j|^3 = o(n)$",
     kind=rf.Limit("n", sizes=SIZES, tolerance=TOLERANCE, unit="n x error", ceiling=least_error),
     domain=_DOMAIN | {"t": _DOMAIN["t"].means("target, in standard deviations from the mean, times n^q where it grows"), "q": rf.Real(0.0, 0.45, meaning="t_j grows as n^q"), "reading": rf.Choice(FIXED, GROWING)},

@@ -343,7 +343,7 @@ STATEMENTS = (
         name="azize-thm-4.3-appendix",
         formula=r"\mathrm{Adv} \to \Phi\left(\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right) - \Phi\left(-\frac{|m_{\mathrm{scal}}|}{2 \sqrt{m}}\right), \quad m_{\mathrm{scal}} = \frac{1}{n} (z_{\mathrm{targ}} - \mu)^T \Sigma^{-1} (z^* - \mu), \quad m = m^*",
         says=f"The attack built for z_targ, with true target z*, has advantage {_FORMULA}, m = m*, as the appendix restates the theorem.",
-        fails="The appendix has the true target's $m^*$ under the root, where the deviation of the score is that of the target it is aimed at. Its own proof, steps 2, 3 and the last line of step 4, has it so.",
+        fails='The appendix has the true target\'s $m^*$ under the root, where the deviation of the score is that of the target it is aimed at. Its own proof, steps 2, 3 and the last line of step 4, has it so. In the simple example the true target is all zeros and the attack is aimed at all ones, so that $m_\\text{scal}$ is negative: the advantage is that of the test "score below the threshold".',
         instead=r"$m_\text{targ}$",
         source="Azize & Basu, appendix C.6",
         kind=replace(THEOREM.kind, rate=lambda **at: rate("true", BEST, **at), ceiling=None),

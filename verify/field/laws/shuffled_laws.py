@@ -47,7 +47,7 @@ def by_tails(sigma: float, steps: int, delta: float) -> Replication:
 
     value = math.log((beyond(2.0) - delta) / (beyond(1.0) + (steps - 1) * beyond(0.0)))
     how = "math.erfc, the record's own batch alone, and without the record the union bound"
-    what = f"epsilon of the event that some batch exceeds {c:g}"
+    what = f"epsilon of the event that the noisy sum of some batch is more than {c:g} above that of a batch of -1s"
     return Replication(value, value - 1e-9, math.inf, what, how)
 
 

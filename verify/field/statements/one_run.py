@@ -19,7 +19,7 @@ _CLOSE = (
 ONE_RUN = Statement(
     name="field-one-run",
     says="The lower bounds on $\\varepsilon$ of audits in a single run are above the truth with probability at most the significance level: "
-    "judged for Gaussian mechanisms, whose canaries do not disturb each other, and for an auditor who guesses 'in' above a fixed threshold, at the expected number of guesses.",
+    "judged for Gaussian mechanisms, whose canaries do not disturb each other, and for an auditor who guesses 'in' above a fixed threshold, at the expected number of guesses (that this number is random for a fixed threshold is left out).",
     source="Steinke, Nasr, Jagielski (2023), theorem 5.2; Mahloujifar, Melis, Chaudhuri (2025), as others report them; the papers themselves were not read",
     kind=Bound(unit="probability"),
     domain={
