@@ -23,7 +23,7 @@ _NAMES = {
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
     "devices": "devices world_size num_devices n_gpus num_gpus",
     "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples ds_size n",
-    "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs",
+    "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs dp_epochs",
     "steps": "steps num_steps n_steps max_steps train_steps num_train_steps iterations num_iterations num_updates",
     "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
     "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling shuffle",
@@ -39,7 +39,7 @@ _WORDS = {
     "neighbours": {name: f"{name} {name}_one" for name in NEIGHBOURS},
     "normalise": {name: name for name in NORMALISE},
 }
-_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm")  # fmt: skip
+_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm", "encrypt", "synthetic")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
 _FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp differential_privacy enable_differential_privacy use_differential_privacy"

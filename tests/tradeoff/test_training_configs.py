@@ -54,6 +54,35 @@ FILES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     (WIDE, UPDATES, {"sampling": "poisson", "data_size": 50_000}, "num_updates 725, batch_size 4096, target_delta 1e-05, stop_training_at_epsilon 1, std_relative 10; a step has 4096 of 50000"),
 ]  # fmt: skip
 """Source, what a public file holds, what is given beside it, and what is read of it or missing in it."""
+RUNS = "https://github.com/3171849052/dp-adambc-ex/blob/01bfc96ca52351d101a7289f9e5065b1a3bb1872/outputs"
+
+
+def _run(batch: int, noise: float, epochs: int, epsilon: float, rate: float) -> dict[str, Any]:
+    """What its files of resolved configurations hold; they report epsilons by a central limit theorem."""
+    return {
+        "algorithm": "dpadam",
+        "data": {"dataset_name": "glue", "eval_size": 5463, "logical_batch_size": batch, "max_physical_batch_size": 16, "eval_batch_size": 32, "train_size": 104_743},
+        "model": {"name": "FacebookAI/roberta-base", "num_labels": 2},
+        "privacy": {"accountant": "gdp", "clipping": "flat", "delta": 1e-5, "epsilon": epsilon, "expected_batch_size": None, "loss_reduction": "mean", "max_grad_norm": 1.0,
+                    "noise_multiplier": noise, "noise_type": "iid_gaussian", "poisson_sampling": True, "sample_rate": rate},
+        "training": {"epochs": epochs, "learning_rate": 1e-4, "max_steps": None, "optimizer": "adam", "warmup_steps": 0},
+    }  # fmt: skip
+
+
+WHOLE: list[tuple[str, dict[str, Any], str, float]] = [
+    (f"{RUNS}/20260903-101953_roberta-base_qnli_dpadam_eps3_d1e-5_ep5_lb512_lr1e-4_C1_s0/resolved_config.yaml",
+     _run(512, 0.5682373046875, 5, 3.0, 0.004878048780487805), "REFUTED", 5.0855),
+    (f"{RUNS}/20260904-235038_bert-base-cased_qnli_dpadam_eps7_d1e-5_ep10_lb256_lr0.001_C0.1_s0/resolved_config.yaml",
+     _run(256, 0.47027587890625, 10, 7.0, 0.0024390243902439024), "REFUTED", 9.4609),
+    (f"{RUNS}/20260903-231916_roberta-base_qnli_dpadam_eps1_d1e-5_ep5_lb512_lr1e-4_C1_s0/resolved_config.yaml",
+     _run(512, 0.8544921875, 5, 1.0, 0.004878048780487805), "REFUTED", 1.2752),
+    ("https://github.com/tawsif113/privacy-utility-dp-ids/blob/86d3d2f770bfc80ef9cbdcb80b9ff0a9f46e1f4b/results/dp_sgd_smoke_test/dp_sgd_smoke_manifest.json",
+     {"training": {"optimizer": "Adam", "batch_size": 256, "weight_decay": 1e-4, "non_private_epochs": 30, "dp_epochs": 5},
+      "dp": {"target_epsilon": 8.0, "delta": 1.134031140495118e-05, "noise_multiplier": 0.469818115234375, "max_grad_norm": 1.0, "sample_rate": 0.002898550724637681,
+             "accountant": "prv", "poisson_sampling": True, "clipping": "flat"},
+      "split": {"target_train_rows": 88_181, "target_validation_rows": 12_597}}, "CONFIRMED", 8.076257),
+]  # fmt: skip
+"""Public files that say all: the verdict of their claim, and the epsilon at delta 1e-5 by dp_accounting 0.6.0."""
 FULL: dict[str, Any] = {
     "noise_multiplier": 1.0,
     "batch_size": 100,
@@ -86,6 +115,16 @@ def test_a_public_file_is_read_or_lacks_what_it_does_not_say(
     assert says in read
     with pytest.raises(ValueError, match=r"data_size and .* are the same and differ"):
         mi.account(holds | {"n": 61_000}, **beside | {"data_size": 100_000})
+
+
+@pytest.mark.parametrize(("source", "holds", "verdict", "epsilon"), WHOLE)
+def test_a_public_file_that_says_all_is_judged(
+    source: str, holds: dict[str, Any], verdict: str, epsilon: float
+) -> None:
+    account = mi.account(holds, epsilon=[], fpr=[])
+    low, high = account.numbers["epsilon at delta 1e-05"]
+    assert account.verdict == verdict
+    assert low * (1.0 - 1e-4) <= epsilon <= high * (1.0 + 1e-4)
 
 
 def test_both_ends_are_those_of_the_fewest_and_the_most_steps() -> None:
@@ -135,6 +174,8 @@ def test_samplers_have_usual_names(name: str) -> None:
                 "optimizer": {"epsilon": 1e-8},
                 "test_batch_size": 5,
                 "eval": {"batch_size": 7},
+                "encryption": {"iterations": 1000},
+                "synthetic": {"samples": 2560, "batch_size": 256},
                 "attack": {"epsilon": 0.03},
                 "layer_norm": {"epsilon": 1e-6},
                 "group": "sweep of May",
