@@ -162,7 +162,8 @@ def _mixture(event: Any, neighbours: str) -> AbstractTradeOff:
 
 
 def _best(event: Any, neighbours: str) -> AbstractTradeOff:
-    return best_of_runs(curve_of_event(event.event, neighbours), runs=event.mean, shape=event.shape)
+    best = best_of_runs(curve_of_event(event.event, neighbours), runs=event.mean, shape=event.shape)
+    return best._one_way() or best
 
 
 def _tree(event: Any, neighbours: str) -> AbstractTradeOff:

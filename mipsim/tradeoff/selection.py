@@ -16,7 +16,7 @@ from mipsim.tradeoff.stochastic import stochastic_composition
 _ORDERS = 1.0 + np.geomspace(1e-2, 1e3, 100)
 
 
-def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) -> BoundedTradeOff:
+def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) -> AbstractTradeOff:
     """Bounds of the curve of the best of K runs, K random and hidden; only the best is released, by any score of its output.
 
     A known number of runs is a composition, of which the best is a function: `mi.compose(curve, copies=K)`. That grows as the root of K; a
@@ -43,25 +43,27 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
         >>> round(best_of_runs(mi.ApproxDPTradeOff(0.1), runs=1e6).epsilon_bounds(1e-9)[1], 6)  # geometric: three times a pure epsilon
         0.3
     """
-    base = member("curve", curve, AbstractTradeOff, KNOWN).symmetrized()
+    given = member("curve", curve, AbstractTradeOff, KNOWN)
+    ahead, base = given._one_way() or given, given.symmetrized()
     eta = (
         math.inf
-        if type(shape) is float and shape == math.inf
+        if isinstance(shape, float) and shape == math.inf
         else number("shape", shape, -1.0, 1e3, low_open=True)
     )
     mean = number("runs", runs, 0.0 if eta == math.inf else 1.0, 1e9, low_open=True)
     rdp, pure = base.to_rdp(_ORDERS)[1], math.inf
     if eta == math.inf:
         seen = -math.expm1(-mean)  # nothing is released where K is 0
-        least = stochastic_composition([base, GaussianTradeOff(0.0)], [seen, 1.0 - seen])
+        least = stochastic_composition([ahead, GaussianTradeOff(0.0)], [seen, 1.0 - seen])
         lost = base.delta(np.log1p(1.0 / (_ORDERS - 1.0)) * (1.0 - 1e-12))
         best = rdp + mean * lost + math.log(mean) / (_ORDERS - 1.0)
     else:
-        least, gamma = base, _gamma(mean, eta)
+        least, gamma = ahead, _gamma(mean, eta)
         again = (1.0 + eta) * ((1.0 - 1.0 / _ORDERS) * rdp - math.log(gamma) / _ORDERS)
         best = rdp + float(np.min(again)) + math.log(_mean(gamma, eta)) / (_ORDERS - 1.0)
         pure = (2.0 + eta) * base.largest_loss_bounds()[1] * (1.0 + 1e-12)
-    return BoundedTradeOff(curve_of_divergences(_ORDERS, best, pure), least)
+    # Of several selections the worse direction is that of all together.
+    return BoundedTradeOff(curve_of_divergences(_ORDERS, best, pure), least).symmetrized()
 
 
 def _mean(gamma: float, eta: float) -> float:

@@ -130,6 +130,28 @@ def test_dp_accounting_bounds_the_same_selections() -> None:
         )
 
 
+SAMPLED = mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.05)
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("base", [SAMPLED, SAMPLED.symmetrized()])
+def test_composed_selections_keep_a_record_added_and_removed_apart(base: mi.AbstractTradeOff) -> None:
+    """The private end is that of single runs; the hull of both directions, composed, would leak 0.0167."""
+    alone = mi.compose(SAMPLED.symmetrized(), copies=3).delta_bounds(0.1)
+    several = mi.compose(mi.best_of_runs(base, runs=1.01), copies=3)
+    with pytest.warns(UserWarning, match="delta is known to"):  # the ends are far apart
+        low, high = several.delta_bounds(0.1)
+    assert alone[0] * (1.0 - 1e-5) <= low <= alone[1] < high
+
+
+def test_selections_keep_a_record_added_and_removed_apart() -> None:
+    dp = peer("dp_accounting.dp_event")
+    best = dp.RepeatAndSelectDpEvent(dp.PoissonSampledDpEvent(0.05, dp.GaussianDpEvent(1.0)), 1.01, 1.0)
+    ends = [mi.account(best, neighbours=way, epsilon=0.1, delta=[], fpr=[]).numbers["delta at epsilon 0.1"] for way in ("add", "remove")]  # fmt: skip
+    assert ends[0][0] == 0.0
+    assert ends[1][0] == pytest.approx(SAMPLED.delta(0.1), rel=1e-6)
+
+
 def test_a_filter_spends_what_its_theorem_adds() -> None:
     gdp, zcdp = mi.PrivacyFilter(mu=1.0), mi.PrivacyFilter(rho=0.5)
     step = mi.GaussianTradeOff(0.25)
