@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import norm
 
 import mipsim as mi
+from mipsim.tradeoff.events import curve_of_event
 from tests.bound_holds import holds
 from tests.peers import peer
 
@@ -147,9 +148,9 @@ def test_composed_selections_keep_a_record_added_and_removed_apart(base: mi.Abst
 def test_selections_keep_a_record_added_and_removed_apart() -> None:
     dp = peer("dp_accounting.dp_event")
     best = dp.RepeatAndSelectDpEvent(dp.PoissonSampledDpEvent(0.05, dp.GaussianDpEvent(1.0)), 1.01, 1.0)
-    ends = [mi.account(best, neighbours=way, epsilon=0.1, delta=[], fpr=[]).numbers["delta at epsilon 0.1"] for way in ("add", "remove")]  # fmt: skip
-    assert ends[0][0] == 0.0
-    assert ends[1][0] == pytest.approx(SAMPLED.delta(0.1), rel=1e-6)
+    removed = curve_of_event(best, "remove")
+    assert removed.delta_bounds(0.1)[0] == pytest.approx(SAMPLED.delta(0.1), rel=1e-6)
+    assert removed.inverse().delta_bounds(0.1)[0] == 0.0
 
 
 def test_a_filter_spends_what_its_theorem_adds() -> None:
