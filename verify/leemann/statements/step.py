@@ -319,7 +319,7 @@ COROLLARY_5_1 = Statement(
     formula=r"\mu_{\mathrm{step}} = \frac{d + (2 r - 1) K}{r \sqrt{2 d + 4 r K}}",
     says="For large d and n a single step is mu_step-GMIP, mu_step = (d + (2r - 1)K) / (r sqrt(2d + 4rK)), with K >= ||Sigma^-1/2 theta'||^2 of "
     "theorem 5.1. Judged as definitions 4.2 and 4.3 have it, for targets sampled from the law of the data, here Gaussian gradients without noise, "
-    "r = n, d a fixed multiple of n. (Of a single fixed target the K that is printed, without centring, promises too much: see leemann-thm-5.1.)",
+    "r = n, d a fixed multiple of n. (Of a single fixed target the K that is printed, without centring, may promise too much, as for a gradient of 0: see leemann-thm-5.1.)",
     uses=("leemann-thm-5.1",),
     unreached={"leemann-thm-5.1": lambda: True},  # the printed K has mean d (1 + mean^2), the centred K mean d
     kind=rf.Limit("n", bound=True, sizes=sampled_sizes),
