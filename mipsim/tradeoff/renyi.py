@@ -111,11 +111,12 @@ def curve_of_divergences(orders: np.ndarray, rdp: np.ndarray, pure: float) -> Sa
     equal = float(np.max((1.0 - delta) / (1.0 + np.exp(epsilon))))
     before = fpr < equal
     fpr, tpr = np.append(equal, fpr[before]), np.append(1.0 - equal, tpr[before])
-    fnr = np.maximum(1.0 - tpr - 1e-15, equal)
     with np.errstate(divide="ignore"):
-        caught = np.where(fnr < 0.5, np.log1p(-fnr), np.log(tpr))
-        x, missed, right = np.log(fpr), np.log(fnr), np.log1p(-fpr)
-    return around([Corners(x, missed, caught), Corners(missed, x, right)], _OUTWARD)
+        missed = np.where(tpr < 0.5, np.log1p(-tpr), np.log(np.maximum(1.0 - tpr - 1e-15, equal)))
+        corners = Corners(np.log(fpr), missed, np.where(tpr < 0.5, np.log(tpr), np.log1p(-np.exp(missed))))
+    proper = tpr > 0.0  # the other is there already
+    turned = Corners(missed[proper], corners.log_fpr[proper], np.log1p(-fpr[proper]))
+    return around([corners, turned], _OUTWARD)
 
 
 def _parts(curve: ComposedTradeOff) -> list[AbstractTradeOff]:

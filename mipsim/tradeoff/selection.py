@@ -68,9 +68,8 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
 
 def _mean(gamma: float, eta: float) -> float:
     """The mean of a truncated negative binomial number, which falls in gamma."""
-    if eta == 0.0:
-        return (1.0 / gamma - 1.0) / -math.log(gamma)
-    return eta * (1.0 - gamma) / (gamma * -math.expm1(eta * math.log(gamma)))
+    x = eta * math.log(gamma)
+    return (1.0 / gamma - 1.0) / (-math.log(gamma) * (math.expm1(x) / x if x else 1.0))
 
 
 def _gamma(mean: float, eta: float) -> float:

@@ -134,6 +134,19 @@ def test_dp_accounting_bounds_the_same_selections() -> None:
 SAMPLED = mi.MixtureTradeOff(mi.GaussianTradeOff(1.0), 0.05)
 
 
+def test_a_pure_epsilon_stays_pure() -> None:
+    """Three times as large of a geometric number of runs, which a mass of 1e-15 at either end would hide."""
+    best = mi.best_of_runs(mi.ApproxDPTradeOff(0.1), runs=10.0)
+    for low, high in (
+        best.epsilon_bounds(0.0),
+        best.largest_loss_bounds(),
+        best.inverse().largest_loss_bounds(),
+    ):
+        assert (low, high) == pytest.approx((0.1, 0.3), rel=1e-9)
+    tiny = [mi.best_of_runs(mi.GaussianTradeOff(1.0), runs=3.0, shape=shape).epsilon(1e-5) for shape in (0.0, 1e-23, -1e-23)]  # fmt: skip
+    assert tiny == pytest.approx([tiny[0]] * 3, rel=1e-12)
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize("base", [SAMPLED, SAMPLED.symmetrized()])
 def test_composed_selections_keep_a_record_added_and_removed_apart(base: mi.AbstractTradeOff) -> None:
