@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mipsim._signals import unfinished
 from mipsim._validation import file_path
 from mipsim._words import printable
 
@@ -73,9 +72,7 @@ def replace_file(
     with locked(part.with_suffix(".lock")):
         if keep():
             return
-        beside = {str(part), str(part.with_suffix(".lock"))}
         try:
-            unfinished.update(beside)
             part.unlink(missing_ok=True)
             with part.open("xb") as file:
                 file.write(content)
@@ -86,7 +83,6 @@ def replace_file(
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
-            unfinished.difference_update(beside)
 
 
 def writable_folder(name: str, folder: object, *, make: bool = True) -> Path:
@@ -104,15 +100,6 @@ def writable_folder(name: str, folder: object, *, make: bool = True) -> Path:
             f"{name} is {printable(repr(str(folder)))} ({reason}); it must be a folder that can be written"
         ) from None
     return folder
-
-
-def sweep(path: str | os.PathLike[str]) -> None:
-    """Remove what a killed writer of `path` has left, if there is anything."""
-    with suppress(OSError):
-        part = part_of(_followed(path))
-        if part.exists() or part.with_suffix(".lock").exists():
-            with locked(part.with_suffix(".lock"), 0.0):
-                part.unlink(missing_ok=True)
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:
