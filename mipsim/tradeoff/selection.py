@@ -9,9 +9,8 @@ import numpy as np
 from mipsim._validation import member, number
 from mipsim.tradeoff.base import KNOWN, AbstractTradeOff
 from mipsim.tradeoff.bounded import BoundedTradeOff
-from mipsim.tradeoff.gaussian import GaussianTradeOff
+from mipsim.tradeoff.mixture import MixtureTradeOff
 from mipsim.tradeoff.renyi import curve_of_divergences
-from mipsim.tradeoff.stochastic import stochastic_composition
 
 _ORDERS = 1.0 + np.geomspace(1e-2, 1e3, 100)
 
@@ -21,7 +20,7 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
 
     A known number of runs is a composition, of which the best is a function: `mi.compose(curve, copies=K)`. That grows as the root of K; a
     random K costs a constant factor and a logarithm. The end that leaks more is the theorems', from Renyi divergences; no tight bound is known.
-    The other end is that of a score which says nothing.
+    The other end is that of a score which says nothing, for an attacker who takes no release for one of the world without the target.
 
     Args:
         curve: of a single run, whichever it is; of both directions the worse is taken.
@@ -53,34 +52,34 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
     mean = number("runs", runs, 0.0 if eta == math.inf else 1.0, 1e9, low_open=True)
     rdp, pure = base.to_rdp(_ORDERS)[1], math.inf
     if eta == math.inf:
-        seen = -math.expm1(-mean)  # nothing is released where K is 0
-        least = stochastic_composition([ahead, GaussianTradeOff(0.0)], [seen, 1.0 - seen])
+        seen = -math.expm1(-mean) * (1.0 - 1e-15)  # nothing is released where K is 0
+        least = MixtureTradeOff(ahead, seen)
         lost = base.delta(np.log1p(1.0 / (_ORDERS - 1.0)) * (1.0 - 1e-12))
         best = rdp + mean * lost + math.log(mean) / (_ORDERS - 1.0)
     else:
-        least, gamma = ahead, _gamma(mean, eta)
-        again = (1.0 + eta) * ((1.0 - 1.0 / _ORDERS) * rdp - math.log(gamma) / _ORDERS)
-        best = rdp + float(np.min(again)) + math.log(_mean(gamma, eta)) / (_ORDERS - 1.0)
+        least, log_gamma = ahead, _log_gamma(mean, eta)
+        again = (1.0 + eta) * ((1.0 - 1.0 / _ORDERS) * rdp - log_gamma / _ORDERS)
+        best = rdp + float(np.min(again)) + math.log(_mean(log_gamma, eta)) / (_ORDERS - 1.0)
         pure = (2.0 + eta) * base.largest_loss_bounds()[1] * (1.0 + 1e-12)
     # Of several selections the worse direction is that of all together.
     return BoundedTradeOff(curve_of_divergences(_ORDERS, best, pure), least).symmetrized()
 
 
-def _mean(gamma: float, eta: float) -> float:
+def _mean(log_gamma: float, eta: float) -> float:
     """The mean of a truncated negative binomial number, which falls in gamma."""
-    x = eta * math.log(gamma)
-    return (1.0 / gamma - 1.0) / (-math.log(gamma) * (math.expm1(x) / x if x else 1.0))
+    x = eta * log_gamma
+    return math.expm1(-log_gamma) / (-log_gamma * (math.expm1(x) / x if x else 1.0))
 
 
-def _gamma(mean: float, eta: float) -> float:
-    """A gamma whose mean is this or, by rounding, a little more.
-    >>> round(_gamma(20.0, 1.0), 9), _mean(_gamma(20.0, 0.0), 0.0) >= 20.0
+def _log_gamma(mean: float, eta: float) -> float:
+    """The logarithm of a gamma whose mean is this or, by rounding, a little more.
+    >>> round(math.exp(_log_gamma(20.0, 1.0)), 9), _mean(_log_gamma(20.0, 0.0), 0.0) >= 20.0
     (0.05, True)
     """
-    low, high = -700.0, -1e-12  # of log gamma
-    if _mean(math.exp(low), eta) < mean:
+    low, high = -700.0, -1e-12
+    if _mean(low, eta) < mean:
         raise ValueError(f"shape is {eta:g} with runs {mean:g}; so many need a larger shape")
     for _ in range(200):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if _mean(math.exp(middle), eta) < mean else (middle, high)
-    return math.exp(low)
+        low, high = (middle, high) if _mean(middle, eta) >= mean else (low, middle)
+    return low
