@@ -55,7 +55,7 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
     ids = re.findall(r'\bid="([^"]*)"', text)
     assert len(ids) == len(set(ids))
     assert "<k mu" not in text
-    for words in ("Counterexample", "Where it fails", "Where it holds", "mipsim judge", "For large k.", "ZeroDivisionError"):  # fmt: skip
+    for words in ("Counterexample", "mipsim judge", "For large k.", "ZeroDivisionError"):  # fmt: skip
         assert words in text
     records = json.loads((tmp_path / "report/results.json").read_text(encoding="utf-8"))
     for record, item in zip(records, result, strict=True):
@@ -63,7 +63,7 @@ def test_the_page_is_whole_and_the_data_are_plain(tmp_path: Path) -> None:
         assert len(record["probes"]) == len(item.probes)
         assert len(record["judged"]) == len(item.judged)
         assert record["gap"] == (item.gap if math.isfinite(item.gap) else record["gap"])
-    assert set(list(importance(result[0]))[:2]) == {"k", "law"}  # the map is over what matters
+    assert set(list(importance(result[0]))[:2]) == {"k", "law"}
 
 
 def judged_in_two_units(values: tuple[float, ...]) -> rf.Outcome:
@@ -135,16 +135,12 @@ ODD = {
 
 @pytest.mark.parametrize("evidence", ODD.values(), ids=ODD)
 def test_odd_evidence_is_plotted_too(evidence):
-    """Each picture is so narrow that a telephone shows its words: 5 inches of 72 points at most."""
-    pictures = svg(evidence, Verdict.CONFIRMED, 'a "title"')
-    on = ", on logarithmic axes" if isinstance(evidence, CurveEvidence) else ""
-    assert pictures.startswith(f'<img class="plot" alt="a &quot;title&quot;{on}: CONFIRMED"')
-    assert len(pictures) < 200_000
-    _, *single = pictures.split("base64,")
-    assert len(single) == (2 if isinstance(evidence, CurveEvidence) else 1)
-    for picture in single:
-        well_formed = ElementTree.fromstring(base64.b64decode(picture.partition('"')[0]))
-        assert float(well_formed.attrib["width"].removesuffix("pt")) <= 360.0
+    """So narrow that a telephone shows its words: 5 inches of 72 points at most."""
+    picture = svg(evidence, Verdict.CONFIRMED, 'a "title"')
+    assert picture.startswith('<img class="plot" alt="a &quot;title&quot;: CONFIRMED"')
+    assert len(picture) < 200_000
+    well_formed = ElementTree.fromstring(base64.b64decode(picture.partition("base64,")[2].partition('"')[0]))
+    assert float(well_formed.attrib["width"].removesuffix("pt")) <= 360.0
 
 
 def test_a_picture_that_cannot_be_plotted_costs_no_report():
