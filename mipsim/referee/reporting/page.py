@@ -22,11 +22,11 @@ from mipsim._validation import member, texts
 from mipsim._words import plural
 from mipsim.referee import mathml
 from mipsim.referee.defect import Defect, correction_of, defect_of, diagnose, readings_of
-from mipsim.referee.gap_words import gap_is, lone_gap, three_digits
+from mipsim.referee.gap_words import gap_is, lone_gap
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting import wording
-from mipsim.referee.reporting.pictures import importance, keep
+from mipsim.referee.reporting.pictures import keep
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
@@ -117,7 +117,6 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "interval": outcome.interval,
             "share": outcome.share,
             "extent": outcome.extent,
-            "importance": importance(outcome),
             "frontier": outcome.frontier,
             "how": outcome.how,
             "confidence": outcome.confidence,
@@ -224,7 +223,6 @@ def _row(
             (NO_CURVE, [(single.at, single.what) for single in outcome.findings]),
         ),
         "points": _ranked(outcome),
-        "weights": importance(outcome),
     }
 
 
@@ -320,7 +318,6 @@ def environment() -> Environment:
     result.filters |= {
         "plural": plural,
         "lone_gap": lone_gap,
-        "three_digits": three_digits,
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
         "words": lambda text: Markup(mathml.words(text)),

@@ -1,4 +1,4 @@
-"""What matplotlib draws for a report, an SVG of its own inside the page: truth and claim, or a trend; and what a parameter matters.
+"""What matplotlib draws for a report, an SVG of its own inside the page: truth and claim, or a trend.
 
 The process that judged a statement draws its picture, which is stored with its outcome.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import io
-import math
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -21,7 +19,6 @@ from scipy.special import ndtri
 from mipsim._extras import optional
 from mipsim._words import visible
 from mipsim.bands.drawing import probit_axes
-from mipsim.referee.domain import Choice, Fixed
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -58,8 +55,6 @@ STYLE: dict[Any, Any] = {
 )
 POINTS = 120
 """Of a curve that are plotted, evenly spaced on their axis."""
-CELLS = 6
-"""Cells of a numeric parameter's range in which means are compared."""
 _PICTURES: WeakKeyDictionary[Outcome, str] = WeakKeyDictionary()
 
 
@@ -185,58 +180,3 @@ def plain_ticks(axes: Axes) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: count(value) if abs(value) >= 1e3 else f"{value:g}")
         axis.set_minor_formatter(lambda *_: "")
-
-
-Seen = list[tuple[dict[str, Any], float, str]]
-
-
-def seen(outcome: Outcome) -> Seen:
-    """(point, strain, "yes", "no" or "open") of every probe; of every judged point where nothing was probed.
-
-    "no" is where the statement is, or seems to be, broken.
-    """
-    judged = outcome.judged
-    if outcome.probes:
-        return [(probe.at, probe.strain, "no" if probe.strain > 0 else "yes") for probe in outcome.probes]
-    words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
-    strains = [item.gap if outcome.statement.kind.one_sided else item.relative_gap for item in judged]
-    if outcome.statement.kind.one_sided and len({item.unit for item in judged}) > 1:
-        # Gaps of several units: each as its rank among those of its own, in [0, 1].
-        known = [(item.gap, item.unit) for item in judged if not math.isnan(item.gap)]
-        kin = {unit: sorted(gap for gap, other in known if other == unit) for _, unit in known}
-        strains = [
-            math.nan if math.isnan(item.gap)
-            else bisect_left(kin[item.unit], item.gap) / max(1, len(kin[item.unit]) - 1)
-            for item in judged
-        ]  # fmt: skip
-    return [(item.parameters, at, words[item.verdict]) for item, at in zip(judged, strains, strict=True)]
-
-
-def importance(outcome: Outcome) -> dict[str, float]:
-    """What share of the variance of the strain's ranks each parameter explains alone, largest first.
-
-    Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as a strain may be infinite.
-    """
-    domain = outcome.statement.domain
-    rows = [row for row in seen(outcome) if not math.isnan(row[1])]
-    names = [name for name in outcome.statement.free if not isinstance(domain[name], Fixed)]
-    if len(rows) < 2:
-        return dict.fromkeys(names, 0.0)
-    _, rank = np.unique([row[1] for row in rows], return_inverse=True)
-    # What is broken counts as much as the strain: a defect may hide in a small part of the domain.
-    broken = np.array([row[2] == "no" for row in rows], float)
-    result = {}
-    for name in names:
-        parameter = domain[name]
-        cells = len(parameter.values) if isinstance(parameter, Choice) else CELLS
-        cell = np.array([min(int(parameter.place(row[0][name]) * cells), cells - 1) for row in rows])
-        result[name] = _explained(rank.astype(float), cell) + _explained(broken, cell)
-    return dict(sorted(result.items(), key=lambda item: -item[1]))
-
-
-def _explained(values: np.ndarray, cell: np.ndarray) -> float:
-    spread = float(((values - values.mean()) ** 2).sum())
-    if spread == 0.0:
-        return 0.0
-    groups = [values[cell == item] for item in np.unique(cell)]
-    return float(sum(g.size * (g.mean() - values.mean()) ** 2 for g in groups)) / spread
