@@ -494,7 +494,7 @@ def parsed_numbers(name: str, cells: Any) -> Any:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
     if isinstance(cells, np.ndarray) and (cells.ndim != 1 or cells.dtype.kind in "biuf"):
         return cells
-    if not any(isinstance(cell, (str, bool)) for cell in cells):
+    if not (any(isinstance(cell, bool) for cell in cells) or all(isinstance(cell, str) for cell in cells)):
         return cells
     result = np.empty(len(cells))
     for i, cell in enumerate(cells):

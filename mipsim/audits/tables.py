@@ -130,9 +130,9 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     if not columns or len(columns[0]) == 1:
         raise ValueError(_EMPTY)
     header = [column.pop(0).strip() for column in columns]
-    if len(set(header)) < len(header) or any(map(is_number, header)):
+    if len(set(header)) < len(header) or all(map(is_number, header)):
         raise ValueError(
-            f"its header {printable(', '.join(header), 60)} has a name twice, or a number; name each column"
+            f"its header {printable(', '.join(header), 60)} has a name twice, or numbers alone; name each column"
         )
     words = {mark: f"{name}s" for name, mark in SEPARATORS.items()}
     kind = "CSV" if mark == "," else f"text separated by {words.get(mark, repr(mark))}"

@@ -82,7 +82,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         ("score;member\n0.5;1\n0,53;1\n", "column 'score' holds '0,53' in data row 2; it must hold numbers, with decimal points and no other marks"),
         ("score;member\n" + "1,234;1\n2,345;0\n" * 60, "column 'score' holds '1,234' in data row 1; it must hold numbers, with decimal points and no other marks"),
         (PLAIN + "0.5", "line 122 has 1 cells where the header has 2"),
-        (PLAIN.partition("\n")[2], "0 has a name twice, or a number; name each column"),
+        (PLAIN.partition("\n")[2], "0 has a name twice, or numbers alone; name each column"),
         (PLAIN.replace(",", ":"), "not clear: 'score:member'; name them"),
         ("a;b,c\n1;2,3\n", "its header has several separators; name that of the cells, as separator='semicolon'"),
         (PLAIN.replace("\n", "\n0.5,1,7\n", 1), "line 2 has 3 cells"),
@@ -113,7 +113,7 @@ BAD: list[tuple[str, Any, str, str]] = [
         "[[[[" * 100_000, '{"score": [1], "score": [2]}', "[1, 2]", "5", '{"score": [null], "member": [1]}', '{"score": [[1], [2, 3]], "member": [1, 0]}',
         json.dumps({"score": [10**400] * 120, "member": LABELS}), json.dumps({"score": [NAN] * 120, "member": LABELS}),
         '{"score": {"0": 1, "1": 2}, "member": {"0": 1, "1": 0}}', '[{"score": 1, "member": 1}]',
-        json.dumps({"score": [True, *range(119)], "member": LABELS}), json.dumps({"score": ["\u0661", *map(str, range(119))], "member": LABELS}),
+        json.dumps({"score": [True, *range(119)], "member": LABELS}), json.dumps({"score": ["0", *range(119)], "member": LABELS}), json.dumps({"score": ["\u0661", *map(str, range(119))], "member": LABELS}),
     )),
     *(("s.csv", PLAIN, columns, words) for columns, words in (
         ("score=score", "must name score and member .* of 'score', 'member', as columns='score=NAME,member=NAME'"),
