@@ -346,7 +346,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: bracket_injection(6, 2), "k is 2"),
     (lambda: scaled_laplace_eta([1.0, 0.0], [-1.0, 1.0], 2), "scales is -1"),
     (lambda: block_piece(3, 1.0, 1.0).worlds(9), "n is 9; it must be at least 10"),
-    (lambda: mi.audit({"score": 0.5, "member": 1}, design="one-run"), "scores: score has shape (); it must be a vector of shape (n,), or a matrix"),
+    (lambda: mi.audit({"score": 0.5, "member": 1}, design="one-run"), "scores: column 'score' has shape (); it must be a vector"),
     (lambda: choose_from_clusters(Scores.of(np.arange(300.0), np.tile([0, 1], 150), np.repeat(np.arange(10), 30))), "cluster names 10 clusters; an audit needs 100 at least"),
     (lambda: PAIR.compare(mi.GaussianTradeOff(1.0)).games_to_confirm(0.0), "tolerance is"),
     (lambda: nn.per_example_gradients(IMAGE_NET, IMAGE_NET.start(0), IMAGES, KINDS, part="first"), "part is 'first'; allowed: trained, last"),

@@ -88,7 +88,7 @@ def outcomes(
                     place, statement = running.pop(future)
                     error = future.exception()
                     if error is None:
-                        yield _with_pictures(statement, *future.result())
+                        yield _with_picture(statement, *future.result())
                     elif not presses:
                         lost = isinstance(error, BrokenProcessPool)
                         yield failed(statement, LOST if lost else f"{type(error).__name__}: {error}")
@@ -143,14 +143,14 @@ def _submitted(pool: ProcessPoolExecutor, *work: Any) -> Future[Any]:
 
 
 def _there(act: Callable[[Statement], Outcome], find: Callable[[str], Statement], name: str) -> Any:
-    """An outcome without its statement, which holds functions that no process can send, and its pictures."""
+    """An outcome without its statement, which holds functions that no process can send, and its picture."""
     from mipsim.referee.reporting import pictures
 
     outcome = act(find(name))
     return replace(outcome, statement=None), pictures.stored(outcome)  # pyright: ignore[reportArgumentType]
 
 
-def _with_pictures(statement: Statement, outcome: Outcome, sample: Any) -> Outcome:
+def _with_picture(statement: Statement, outcome: Outcome, sample: Any) -> Outcome:
     from mipsim.referee.reporting import pictures
     from verify.program import with_program
 

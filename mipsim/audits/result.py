@@ -16,7 +16,7 @@ from mipsim.audits.designs import DESIGNS
 from mipsim.audits.one_run import DOUBTFUL_COINS, Exchange, Guesses
 from mipsim.bands.drawing import picture, with_claim
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
-from mipsim.tradeoff import ApproxDPTradeOff, GaussianTradeOff
+from mipsim.tradeoff import GaussianTradeOff
 from mipsim.tradeoff.base import AbstractTradeOff
 
 if TYPE_CHECKING:
@@ -280,15 +280,6 @@ class Audit(Printed):
         if (by := self.deciding_guesses.get(bound)) is None:
             return ""
         return f', by {by.right:,} of {by.number:,} guesses right ({by.inside:,} "in", {by.outside:,} "out")'
-
-    @property
-    def promised_and_shown(self) -> tuple[str, float, float] | None:
-        """(parameter, what is promised of it, the lower bound), None where the promise is no number."""
-        if isinstance(self.claim, GaussianTradeOff):
-            return "mu", self.claim.mu, self.mu_lower_bound
-        if isinstance(self.claim, ApproxDPTradeOff):
-            return f"epsilon at delta = {self.delta:g}", self.claim.at_epsilon, self.epsilon_lower_bound
-        return None
 
     def _html_picture(self) -> str:
         if self.curve is None:

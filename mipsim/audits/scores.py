@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,14 @@ NAMES = ("cluster", "run", "record")
 """Columns that name what a score is of."""
 ROWS = ("records", "models")
 """What a row of a matrix of scores may be of."""
-_SYNONYMS = {"model": "run"} | dict.fromkeys(("loss", "losses"), "score")
-_SYNONYMS |= dict.fromkeys(("is_member", "membership", "split"), "member")
-"""Names that say a role as well, where no column bears the role's own name."""
 ROLES = ("score", *WORLDS, *NAMES, "members", "non_members")
 """What a column may be named as: `members` and `non_members` hold the scores of the two worlds."""
+_OWN = {name: role for role in ROLES[:-2] for name in (role, f"{role}s")}
+_OWN |= {"model": "run", "models": "run"} | dict.fromkeys(("loss", "losses"), "score")
+_OWN |= dict.fromkeys(("is_member", "membership", "split"), "member")
+"""Names of columns, in lower case, and what they are."""
 _TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("", {"members": "members", "non_members": "non_members"}),
     ("ml_privacy_meter", {"scores": "score", "memberships": "member"}),
     ("LeakPro", {"signal_values": "score", "true_labels": "member"}),
     ("LeakPro", {"risk_score": "score", "is_member": "member"}),
@@ -54,21 +55,17 @@ _TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("PrivacyGuard", {"scores_train": "members", "scores_test": "non_members"}),
 )
 """Names by which the output of a tool is recognised, and what they are here; each tool says that higher scores are for members."""
-_INDEX = ("", "index", "unnamed: 0", "__index_level_0__")
-"""Names that data frames give to the numbers of their rows."""
 _LOSSES = re.compile(
     r"(^|[^a-z])(loss(es)?|nlls?|ce|ppl|perplexity|perplexities|entropy|entropies|errors?|distances?)($|[^a-z])"
 )
 """Names of scores that are lower for members as a rule."""
-_WORDS = {
-    # True and False of a spreadsheet in German, French, Italian or Spanish, too
-    **dict.fromkeys(("1", "true", "yes", "in", "member", "train", "wahr", "vrai", "vero", "verdadero"), 1.0),
+_NAMED = ("columns", "score=NAME,member=NAME")
+"""The argument that says which column is what, and how."""
+_WORDS: dict[str, float] = {
+    **dict.fromkeys(("1", "true", "yes", "in", "member", "train"), 1.0),
     **dict.fromkeys(("0", "false", "no", "out", "non_member", "non-member", "nonmember", "test"), 0.0),
-    **dict.fromkeys(("falsch", "faux", "falso"), 0.0),
 }
 """Words for the two worlds, in lower case."""
-_LONGEST = 80
-"""Characters, with blanks around it, of a cell that says a world."""
 
 
 def _none() -> np.ndarray:
@@ -273,25 +270,10 @@ def _worlds(name: str, value: Any, place: str = "at index {}", first: int = 0) -
 
 def _world(entry: object) -> float:
     """1 or 0, or NaN where an entry says neither."""
-    if isinstance(entry, str) and len(entry) <= _LONGEST:
+    if isinstance(entry, str):
         word = entry.strip().lower()
         entry = _WORDS.get(word, float(word) if is_number(word) else None)
     return float(entry) if isinstance(entry, (Real, np.bool_)) and entry in (0, 1) else np.nan
-
-
-def _meanings(cells: Any) -> str:
-    """What the words of a column of worlds were taken as; empty for numbers.
-    >>> _meanings(["yes", "no", "yes"]), _meanings(["1", "0"])
-    (" ('yes' = member, 'no' = non-member)", '')
-    """
-    if np.asarray(cells[:1]).dtype.kind in "biuf":
-        return ""
-    words = (cell.strip().lower() for cell in cells if isinstance(cell, str) and len(cell) <= _LONGEST)
-    known = sorted(
-        {word for word in words if word in _WORDS} - {"0", "1"}, key=lambda word: (-_WORDS[word], word)
-    )
-    taken = ", ".join(f"{word!r} = {'member' if _WORDS[word] else 'non-member'}" for word in known)
-    return f" ({taken})" if taken else ""
 
 
 def _numbered(name: str, value: object, size: int) -> np.ndarray:
@@ -347,10 +329,11 @@ def read_scores(
 ) -> Scores:
     """Read scores from a file, a frame or arrays.
 
-    The ending of a file says how it is written: text with a header and any separator (.csv, .tsv, .txt), .json, .jsonl, .parquet or .npz.
-    The columns, or arrays, are `score` and exactly one of `member`, `label`, `coin` (1 = "in"; plurals too), `cluster` if there are clusters,
-    `run` (or `model`) and `record` if there are several runs; or `members` and `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow Privacy, jax_privacy and PrivacyGuard is
-    recognised by its names. Further columns are ignored, as `read_as` tells; other names need `columns`.
+    The ending of a file says how it is written: text with a header (.csv, .tsv, .txt), an object of lists (.json) or arrays (.npz).
+    The columns, or arrays, are `score` (or `loss`) and exactly one of `member` (`is_member`, `membership`, `split`), `label`, `coin`
+    (1 = "in"; plurals too), `cluster` if there are clusters, `run` (or `model`) and `record` if there are several runs; or `members` and
+    `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow Privacy, jax_privacy and PrivacyGuard is
+    recognised by its names. Further columns are ignored, as `read_as` tells; other names, and two for the same, need `columns`.
 
     Raises ValueError if the file is missing, cut off, of unknown columns, or of scores that no audit can use. What is unclear is
     refused with the option that says it.
@@ -375,7 +358,7 @@ def read_scores(
             how |= {"source": str(file), "digest": hashlib.sha256(content).hexdigest()}
         if table:
             read = table_of(file, content, separator) if file else frame_table(scores)
-            how |= _parts_of(read, roles, higher, rows)
+            how |= _parts_of(read, roles, higher)
         else:
             _refuse_other_index(scores, others)
             how |= {"scores": scores, "member": member, "cluster": cluster, "run": run, "record": record}
@@ -428,57 +411,35 @@ def _given_roles(columns: Mapping[str, str] | str) -> dict[str, str]:
     return roles
 
 
-def _parts_of(
-    table: Table, given: dict[str, str] | None, higher: str | None, rows: str | None
-) -> dict[str, Any]:
+def _parts_of(table: Table, given: dict[str, str] | None, higher: str | None) -> dict[str, Any]:
     """What `Scores.of` takes, of a file or a frame, by the columns that a user names or a tool is known by."""
     tool, roles = _recognised(table) if given is None else ("", given)
-    by_name = {name.strip().lower(): name for name in table.names} | {name: name for name in table.names}
-    if lacking := [name for name in roles.values() if not by_name.keys() & {name, name.lower()}]:
-        raise ValueError(
-            f"it has no {table.noun} {printable(repr(lacking[0]), 40)}; it has {_listed(table.names)}"
-        )
-    chosen = {role: by_name[name if name in by_name else name.lower()] for role, name in roles.items()}
-    if not _settles(chosen):
-        what = f"columns names {', '.join(chosen)}; it must name score and member (or label, coin) of {_listed(table.names)}"
-        raise Unclear(what, "columns", _suggestion(table))
-    how: dict[str, Any] = {} if tool else _turned(chosen.get("score", chosen.get("members", "")), higher)
-    cells = {name: _flat(column) for name, column in table.read(tuple(chosen.values())).items()}
-    for name, array in cells.items():
-        if isinstance(array, np.ndarray) and array.ndim not in (1, 2):
-            raise ValueError(
-                f"{printable(name, 40)} has shape {printable(array.shape, 40)}; it must be a vector of shape (n,), or a matrix; of several "
-                "augmentations of a record, as LiRA has, take the mean"
-            )
-    how["read_as"] = f"{tool} {table.kind}: ".lstrip() + ", ".join(
-        f"{role} from {printable(name, 30)}{_meanings(cells[name]) if role in WORLDS else ''}"
-        for role, name in chosen.items()
-    )
-    others = [name for name in table.names if name not in chosen.values()]
-    if any(name.strip().lower() in _INDEX for name in others):
-        how["read_as"] += "; without the numbers of its rows"
-    if not tool and (ignored := [name for name in others if name.strip().lower() not in _INDEX]):
+    if lacking := [name for name in roles.values() if name not in table.names]:
+        raise ValueError(f"it has no column {printable(repr(lacking[0]), 40)}; it has {_listed(table.names)}")
+    if not _settles(roles):
+        what = f"columns names {', '.join(roles)}; it must name score and member (or label, coin) of {_listed(table.names)}"
+        raise Unclear(what, *_NAMED)
+    how: dict[str, Any] = {} if tool else _turned(roles.get("score", roles.get("members", "")), higher)
+    cells = {name: _flat(column) for name, column in table.read(tuple(roles.values())).items()}
+    read = ", ".join(f"{role} from {printable(name, 30)}" for role, name in roles.items())
+    how["read_as"] = f"{tool} {table.kind}: {read}".lstrip()
+    if not tool and (ignored := [name for name in table.names if name not in roles.values()]):
         how["read_as"] += f"; {_listed(ignored)} ignored"
-    values = cells.get(chosen.get("score", ""))
-    if isinstance(values, np.ndarray) and values.ndim == 2:
-        how["read_as"] += f"; matrices of {' x '.join(ROWS if rows == ROWS[0] else ROWS[::-1])}"
-    label = {role: f"{table.noun} {quoted(name)}" for role, name in chosen.items()}
+    label = {role: f"column {quoted(name)}" for role, name in roles.items()}
     if tool and higher is None:
         how["order"] = f'higher = "in", as {tool} documents'
-    if values is None:
+    if "score" not in roles:
         both = [
-            score_vector(label[role], parsed_numbers(label[role], cells[chosen[role]]), "in data row {}", 1)
+            score_vector(label[role], parsed_numbers(label[role], cells[roles[role]]), "in data row {}", 1)
             for role in ("members", "non_members")
         ]
         inside = np.repeat([1.0, 0.0], [len(world) for world in both])
-        how |= {"scores": np.concatenate(both), "member": inside, "column": "members"}
-    else:
-        (world,) = chosen.keys() & set(WORLDS)
-        names = {role: cells[chosen[role]] for role in NAMES if role in chosen}
-        how |= {role: x if isinstance(x, np.ndarray) else list(map(_name, x)) for role, x in names.items()}
-        how |= {"scores": values, "member": cells[chosen[world]]}
-        how |= {"column": world, "called": (label["score"], label[world])}
-    return how
+        return how | {"scores": np.concatenate(both), "member": inside, "column": "members"}
+    (world,) = roles.keys() & set(WORLDS)
+    names = {role: cells[roles[role]] for role in NAMES if role in roles}
+    how |= {role: x if isinstance(x, np.ndarray) else list(map(_name, x)) for role, x in names.items()}
+    how |= {"scores": cells[roles["score"]], "member": cells[roles[world]]}
+    return how | {"column": world, "called": (label["score"], label[world])}
 
 
 def _name(entry: object) -> object:
@@ -493,47 +454,18 @@ def _settles(roles: Collection[str]) -> bool:
 
 
 def _recognised(table: Table) -> tuple[str, dict[str, str]]:
-    """(the tool whose output it is, or "", the column of each role), or a refusal with what would settle it."""
-    names = {name.strip().lower(): name for name in table.names}
-    if len(names) < len(table.names):
-        what = f"its {table.noun}s {_listed(table.names)} hold a name twice, apart from capitals; name them"
-        raise Unclear(what, "columns", _suggestion(table))
-    tools = [(tool, known) for tool, known in _TOOLS if known.keys() <= names.keys()]
-    singulars = {name: name.removesuffix("s") for name in names}
-    if "non_members" in names:
-        singulars |= {name: name for name in names.keys() & {"members", "non_members"}}
-    roles = {role: names[name] for name, role in singulars.items() if role in ROLES}
-    once = len(roles) == sum(role in ROLES for role in singulars.values())
-    if "member" in roles:
-        roles.pop("label", None)  # a class, or the same
-    for name, singular in singulars.items():
-        role = _SYNONYMS.get(name, _SYNONYMS.get(singular, ""))
-        taken = (role in WORLDS and roles.keys() & set(WORLDS)) or "members" in roles
-        if role and role not in roles and not taken:
-            roles[role] = names[name]
-    tool, known = tools[0] if len(tools) == 1 else ("", {})
-    ours = {role: name for role, name in roles.items() if name.strip().lower() not in known}
-    if not (ours.keys() <= set(NAMES) if tool else not tools and once and _settles(roles)):
-        what, columns = table.hint or f"which of its {table.noun}s is what is not clear", _suggestion(table)
-        listed = _listed(table.names, max(20, 160 - len(what) - len(columns)))
-        raise Unclear(f"{what}: {listed}; name them", "columns", columns)
-    return tool, {role: names[name] for name, role in known.items()} | ours
-
-
-def _suggestion(table: Table) -> str:
-    """Which column may be what; NAME where no name suggests itself."""
-
-    def first(pattern: str, place: int) -> str:
-        if table.hint:
-            return str(place)
-        some = [name for name in table.names if re.search(pattern, name.lower())]
-        some = [name for name in some if name.lower() in ROLES] or some
-        return printable(some[0], 80) if len(some) == 1 else "NAME"
-
-    if {"members", "non_members"} <= {name.lower() for name in table.names}:
-        return "members=members,non_members=non_members"
-    score = first("score|loss|signal|logit|stat|risk", 1)
-    return f"score={score},member={first('member|label|coin|is_in|train|split|insert|includ|keep', 2)}"
+    """(The tool whose output it is, or "", the column of each role); `Unclear` unless a single name says each role."""
+    names = [(name.strip().lower(), name) for name in table.names]
+    tools = [(tool, known) for tool, known in _TOOLS if known.keys() <= dict(names).keys()]
+    meanings = _OWN.copy()
+    for _, known in tools:
+        meanings |= known
+    found = [(meanings[key], name) for key, name in names if key in meanings]
+    roles = dict(found)
+    if len(tools) > 1 or len(roles) < len(found) or not _settles(roles):
+        what = f"which of its columns is what is not clear: {_listed(table.names)}; name them"
+        raise Unclear(what, *_NAMED)
+    return tools[0][0] if tools else "", roles
 
 
 def _turned(name: str, higher: str | None) -> dict[str, str]:
@@ -554,36 +486,29 @@ def _flat(column: Any) -> Any:
     return column
 
 
-def _listed(names: Sequence[str], most: int = 60) -> str:
-    return printable(", ".join(map(repr, names)) or "none", min(most, 60))
-
-
-_LONG = 64
-"""Characters of a cell, beyond which many rows of a small file may share it: what takes as long as the word is done a single time."""
+def _listed(names: Sequence[str]) -> str:
+    return printable(", ".join(map(repr, names)) or "none", 60)
 
 
 def parsed_numbers(name: str, cells: Any) -> Any:
     """Cells of a text as float64, or the first that is no number; rows count from 1, without the header. Other cells as they are."""
-    if isinstance(cells, list) and any(isinstance(cell, bool) for cell in cells):  # of JSON
-        i = next(i for i, cell in enumerate(cells) if isinstance(cell, bool))
-        raise ValueError(f"{name} holds {cells[i]} in data row {i + 1}; it must hold numbers")
-    if not len(cells) or not all(isinstance(cell, str) for cell in cells):
+    if isinstance(cells, np.ndarray) and (cells.ndim != 1 or cells.dtype.kind in "biuf"):
         return cells
-    result, read_long = np.empty(len(cells)), cache(_number)
+    if not (any(isinstance(cell, bool) for cell in cells) or all(isinstance(cell, str) for cell in cells)):
+        return cells
+    result = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            result[i] = _number(cell) if len(cell) <= _LONG else read_long(cell)
-        except ValueError:
-            comma = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", str(cell))
-            text = str(cell).strip()
-            allowed = f"numbers with a decimal point, {text.replace(',', '.')}" if comma else "numbers"
-            if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):  # a thousand, perhaps
-                allowed = f"numbers without commas, {text.replace(',', '')} or {text.replace(',', '.')}"
+            result[i] = _number(cell)
+        except (ValueError, TypeError, OverflowError):
             raise ValueError(
-                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold {printable(allowed, 80)}"
+                f"{name} holds {quoted(str(cell))} in data row {i + 1}; it must hold numbers, with decimal points and no other marks"
             ) from None
     return result
 
 
-def _number(cell: str) -> float:
-    return float(cell if cell.isascii() and "_" not in cell else "x")  # 1_0 and ١ are numbers to Python alone
+def _number(cell: Any) -> float:
+    wrong = isinstance(cell, str) and (
+        "_" in cell or not cell.isascii()
+    )  # 1_0 and ١ are numbers to Python alone
+    return float("x" if wrong or isinstance(cell, bool) else cell)

@@ -177,7 +177,7 @@ def draw(ax: Axes, named: dict[str, Curve], scale: str) -> None:
         if scale == "log":
             ax.set(xscale="log", yscale="log", xlim=(start, 1.0), ylim=(floor, 1.1))
         elif scale == "probit":
-            _probit_axes(ax, start, floor)
+            probit_axes(ax, start, floor)
         else:
             ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.legend(loc="lower right" if scale == "log" else "upper right")
@@ -214,7 +214,8 @@ def _place(rates: np.ndarray, scale: str) -> np.ndarray:
     return np.where((rates > 0.0) & (rates < 1.0), ndtri(rates), np.nan)
 
 
-def _probit_axes(ax: Axes, start: float, floor: float) -> None:
+def probit_axes(ax: Axes, start: float, floor: float) -> None:
+    """Ticks at rates and ends of axes in probits; `start`, `floor`: the least FPR and FNR."""
     ticks = [t for t in _TICKS if min(start, floor) <= t <= 1.0 - min(start, floor)]
     names = [f"{t:g}" if t <= 0.5 else f"{1.0 - (1.0 - t):.9g}" for t in ticks]
     for axis, first in (("x", start), ("y", floor)):

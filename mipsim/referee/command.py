@@ -302,7 +302,7 @@ def _certified(of: str) -> Callable[[Any], Any]:
 def audit(scores: str, out: str | None, as_json: bool, certificate: str | None, **how: Any) -> None:
     """Compute lower bounds on the leakage that attack scores demonstrate.
 
-    With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json, .jsonl, .npz or .parquet. Its
+    With --claim, test a promised guarantee against them. SCORES is a file: .csv, .tsv, .txt, .json or .npz. Its
     columns, or arrays, are score (higher = "in"); member, label or coin (1 = in the training set); cluster where rows
     share a cluster; and run (or model) and record for the design runs; or members and non_members. The arrays score and member of
     an .npz may be matrices of records and models, with --rows. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow

@@ -329,8 +329,7 @@ def random_files(folder: Path, times: int, seed: int = 0) -> Figures:
         columns = {name: values.tolist() for name, values in held.items()}
     (folder / "s.json").write_text(json.dumps(columns))
     pd.DataFrame(columns).to_csv(folder / "s.tsv", sep="\t")
-    pd.DataFrame(columns).to_parquet(folder / "s.parquet")
-    others = ("packed.npz", "s.csv", "s.json", "s.tsv", "s.parquet")
+    others = ("packed.npz", "s.csv", "s.json", "s.tsv")
     sounds += [(path, path.read_bytes(), read_scores) for path in map(folder.joinpath, others)]
     for i in range(times):
         path, content, read = sounds[i % len(sounds)]

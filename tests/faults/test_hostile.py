@@ -87,12 +87,11 @@ def _weighed(kinds, folder, limit=2**26):
 def test_a_small_file_does_not_take_gigabytes(tmp_path):
     kinds = (
         "int8, packed",
-        "a long word for all runs",
-        "a long number for all scores",
+        "a long name of a run",
         "objects of nothing",
         "short lines",
     )
-    assert _weighed(kinds, tmp_path) == {*kinds[:3], kinds[4]}
+    assert _weighed(kinds, tmp_path) == {*kinds[:2], kinds[3]}
 
 
 @pytest.mark.parametrize(
@@ -100,8 +99,8 @@ def test_a_small_file_does_not_take_gigabytes(tmp_path):
 )
 def test_no_small_file_takes_gigabytes(tmp_path, limit):
     """The default limit comes last: no more than 2 GiB, or four times the file."""
-    assert len(heavy_files.FILES) > 30
-    assert len(_weighed(heavy_files.FILES, tmp_path, limit)) > 20
+    assert len(heavy_files.FILES) > 20
+    assert len(_weighed(heavy_files.FILES, tmp_path, limit)) > 14
 
 
 def test_no_memory_ends_in_a_sentence(tmp_path, monkeypatch):

@@ -123,7 +123,7 @@ def test_constraints_hold_every_package_within_the_ranges(root: Path, project: d
         assert line == f"{item.name}=={pin.version}", line  # no host, no hash, no marker
         pinned[canonicalize_name(item.name)] = pin.version
     extras = project["optional-dependencies"]
-    assert set(extras) == {"nn", "plot", "clusters", "notebook", "parquet", "check", "cuda12", "all"}
+    assert set(extras) == {"nn", "plot", "clusters", "notebook", "check", "cuda12", "all"}
     for wanted in [*project["dependencies"], *(single for extra in extras.values() for single in extra)]:
         item = Requirement(wanted)
         if item.name == "mipsim":

@@ -5,7 +5,6 @@ import hashlib
 import re
 from dataclasses import fields, replace
 from html.parser import HTMLParser
-from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from mipsim import referee as rf
 from mipsim.referee import mathml
 from mipsim.referee.reporting.audit_page import report_audit
 from mipsim.referee.reporting.page import FOLDER, environment, page
-from mipsim.referee.reporting.pictures import keep
 from mipsim.referee.result import PointResult
 from tests.faults.hostile_files import hidden
 
@@ -164,9 +162,6 @@ def test_a_page_with_markup_in_every_word_has_the_elements_of_a_page_without(jud
             links={words: (words, f"javascript:{words}"), f"{words} at": (words, f"https://{words}")},
         )  # fmt: skip
         guarded(rf.report(result, tmp_path / "report").read_text("utf-8"))
-        where = keep(result[0]).where
-        assert where.startswith("<img")
-        fromstring(base64.b64decode(where.partition("base64,")[2]))  # well-formed
         return shown, "".join(single._repr_html_() for single in result)
 
     hostile, plain = written(HOSTILE), written("x" * len(HOSTILE))

@@ -24,7 +24,7 @@ SETTING = Setting("quick", 0.999, 7, 1e-6)
 # fmt: off
 KEYS = {
     "claim", "paper", "statement", "verdict", "defect", "readings", "corrected_by", "corrects", "point", "gap", "gap_is", "interval", "share", "extent",
-    "importance", "frontier", "how", "confidence", "seed", "budget", "seconds", "interrupted", "replay", "judged", "probes", "failures", "findings",
+    "frontier", "how", "confidence", "seed", "budget", "seconds", "interrupted", "replay", "judged", "probes", "failures", "findings",
     "counterexample", "simple_counterexample",
 }
 POINT_KEYS = {

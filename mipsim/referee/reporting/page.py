@@ -22,11 +22,11 @@ from mipsim._validation import member, texts
 from mipsim._words import plural
 from mipsim.referee import mathml
 from mipsim.referee.defect import Defect, correction_of, defect_of, diagnose, readings_of
-from mipsim.referee.gap_words import gap_is, lone_gap, three_digits
+from mipsim.referee.gap_words import gap_is, lone_gap
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.replay import replay_of
 from mipsim.referee.reporting import wording
-from mipsim.referee.reporting.pictures import importance, keep
+from mipsim.referee.reporting.pictures import keep
 from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult, Verdict
 from mipsim.referee.statement import Statement
@@ -117,7 +117,6 @@ def record(outcome: Outcome, correction: Statement | None = None) -> dict[str, A
             "interval": outcome.interval,
             "share": outcome.share,
             "extent": outcome.extent,
-            "importance": importance(outcome),
             "frontier": outcome.frontier,
             "how": outcome.how,
             "confidence": outcome.confidence,
@@ -190,7 +189,7 @@ def _row(
     """What the page tells of an outcome, beside what the outcome itself holds."""
     from markupsafe import Markup
 
-    pictures, statement, shown = keep(outcome), outcome.statement, titled_examples(outcome)
+    statement, shown = outcome.statement, titled_examples(outcome)
     readings = readings_of(outcome)
     # A statement of your own, of which nothing else was tried, has no class.
     tried = (
@@ -218,14 +217,12 @@ def _row(
         ],
         "extent": outcome.extent,
         "spread": f"It {outcome.where_broken}." if outcome.spread[1] else "",
-        "map": Markup(pictures.where),
-        "curve": Markup(pictures.curve),
+        "curve": Markup(keep(outcome)),
         "failed": (
             (FAILED, [(item.at, item.error) for item in outcome.failures]),
             (NO_CURVE, [(single.at, single.what) for single in outcome.findings]),
         ),
         "points": _ranked(outcome),
-        "weights": importance(outcome),
     }
 
 
@@ -237,27 +234,14 @@ def _command(outcome: Outcome, point: PointResult) -> str:
 
 
 def _ranked(outcome: Outcome) -> list[PointResult]:
-    """The judged points, those with the strongest verdict first.
-
-    Of each verdict it is the largest gap of each unit first, then the second of each: gaps of two units are not compared. Gaps
-    that are read alike come after all others.
-    """
+    """The judged points, those with the strongest verdict first; of each verdict by unit, the largest gaps first."""
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED)
 
-    def size(item: PointResult) -> float:
+    def place(item: PointResult) -> tuple[int, str, float]:
         gap = item.gap if outcome.statement.kind.one_sided else abs(item.gap)
-        return -math.inf if math.isnan(gap) else gap
+        return order.index(item.verdict), item.unit, math.inf if math.isnan(gap) else -gap
 
-    by_size = sorted(outcome.judged, key=size, reverse=True)
-    seen: Counter[tuple[str, ...]] = Counter()
-    places = []
-    for item in by_size:
-        kin = (item.verdict, item.unit)
-        alike = (*kin, lone_gap(item.gap, item.interval))
-        places.append((order.index(item.verdict), seen[alike], seen[kin]))
-        seen[kin] += 1
-        seen[alike] += 1
-    return [single for _, single in sorted(zip(places, by_size, strict=True), key=lambda pair: pair[0])]
+    return sorted(outcome.judged, key=place)
 
 
 def counts(outcomes: Sequence[Outcome], known: Sequence[Statement]) -> dict[str, dict[str, int]]:
@@ -328,14 +312,12 @@ def environment() -> Environment:
             "formula_is_quoted",
             "interval",
             "paragraphs",
-            "point_anchor",
             "reached",
         )
     }
     result.filters |= {
         "plural": plural,
         "lone_gap": lone_gap,
-        "three_digits": three_digits,
         "parameters": lambda point: wording.parameters(plain(point)),
         "meaning": lambda standing: Defect(standing.partition(": ")[2]).meaning,
         "words": lambda text: Markup(mathml.words(text)),

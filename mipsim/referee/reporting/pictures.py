@@ -1,25 +1,24 @@
-"""What matplotlib draws for a report, each an SVG of its own inside the page: truth and claim, a trend, and where a statement holds.
+"""What matplotlib draws for a report, an SVG of its own inside the page: truth and claim, or a trend.
 
-The process that judged a statement draws its pictures, which are stored with its outcome.
+The process that judged a statement draws its picture, which is stored with its outcome.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy.special import ndtri
 
 from mipsim._extras import optional
 from mipsim._words import visible
-from mipsim.referee.domain import Choice, Fixed
+from mipsim.bands.drawing import probit_axes
 from mipsim.referee.outcome import Outcome, titled_examples
 from mipsim.referee.reporting.wording import count
 from mipsim.referee.result import CurveEvidence, TrendEvidence, Verdict
@@ -36,9 +35,6 @@ ROLES = {
     "claimed": "#c2410c",
     "chance": "#9aa1ad",
     "tolerance": "#eef1f5",
-    "yes": "#12703c",
-    "no": "#b01c2e",
-    "open": "#7a5200",
 }
 """On white, in a dark page too."""
 STYLE: dict[Any, Any] = {
@@ -59,33 +55,18 @@ STYLE: dict[Any, Any] = {
 )
 POINTS = 120
 """Of a curve that are plotted, evenly spaced on their axis."""
-CELLS = 6
-"""Cells of a numeric parameter's range in which means are compared."""
-MOST = 600
-"""Points that are plotted on a map: of those that stand, and of those that are broken; of more, every so manieth."""
-LONGEST, MOST_WORDS = 34, 50
-"""Letters of a single choice beside its tick, and of all choices below the level axis, that have room."""
+_PICTURES: WeakKeyDictionary[Outcome, str] = WeakKeyDictionary()
 
 
-class Pictures(NamedTuple):
-    """`<img>` elements, empty where there is nothing to draw."""
-
-    where: str  # the map of where the statement holds
-    curve: str  # truth and claim at the first of the points shown that has a curve or a trend
-
-
-_PICTURES: WeakKeyDictionary[Outcome, Pictures] = WeakKeyDictionary()
-
-
-def keep(outcome: Outcome, pictures: Pictures | None = None) -> Pictures:
-    """Draw an outcome's pictures once, or use those of another process."""
+def keep(outcome: Outcome, picture: str | None = None) -> str:
+    """Draw truth and claim, or the trend, at the first of an outcome's shown points that has any, once; or use what another process drew."""
     if outcome not in _PICTURES:
-        _PICTURES[outcome] = pictures or Pictures(_picture(partial(where_map, outcome)), _curve(outcome))
+        _PICTURES[outcome] = _curve(outcome) if picture is None else picture
     return _PICTURES[outcome]
 
 
-def stored(outcome: Outcome) -> Pictures | None:
-    """The pictures of an outcome, if it has any yet."""
+def stored(outcome: Outcome) -> str | None:
+    """The picture of an outcome, if it has one yet."""
     return _PICTURES.get(outcome)
 
 
@@ -95,16 +76,15 @@ def _curve(outcome: Outcome) -> str:
         # A trend that is infinite at every size leaves an empty frame.
         if evidence is not None and np.isfinite(getattr(evidence, "gap", 0.0)).any():
             words = f"{outcome.statement.name}, truth and claim: {title[:1].lower()}{title[1:]}"
-            caption = f'<figcaption class="meta">{escape(title)}</figcaption>'
-            return _picture(partial(svg, evidence, point.verdict, words)) + caption
+            try:
+                return (
+                    svg(evidence, point.verdict, words)
+                    + f'<figcaption class="meta">{escape(title)}</figcaption>'
+                )
+            except Exception as error:  # a verdict must not be lost for its picture
+                why = escape(f"{type(error).__name__}: {error}")
+                return f'<p class="meta">Could not be plotted: {why}</p>'
     return ""
-
-
-def _picture(draw: Callable[[], str]) -> str:
-    try:
-        return draw()
-    except Exception as error:  # a verdict must not be lost for its picture
-        return f'<p class="meta">Could not be plotted: {escape(f"{type(error).__name__}: {error}")}</p>'
 
 
 def to_svg(draw: Callable[[Figure], None], description: str, size: tuple[float, float] = (5.0, 3.1)) -> str:
@@ -123,58 +103,45 @@ def to_svg(draw: Callable[[Figure], None], description: str, size: tuple[float, 
 
 
 def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str) -> str:
-    """Draw a single piece of evidence: a curve, on logarithmic and on linear axes, or a trend.
+    """Draw a single piece of evidence: a curve or a trend.
     `verdict`: of the point, stated in the description that a screen reader reads; `title`: what the picture shows, for that
     description.
     """
     if isinstance(evidence, TrendEvidence):
         return to_svg(partial(_draw_trend, evidence), f"{title}: {verdict}")
-    # A gap at a low FPR is seen on logarithmic axes alone.
-    return "".join(
-        to_svg(partial(_draw_curve, evidence, power), f"{title}{on}: {verdict}", (3.6, 3.1))
-        for on, power in ((", on logarithmic axes", True), ("", False))
-    )
+    return to_svg(partial(_draw_curve, evidence), f"{title}: {verdict}")
 
 
-def _draw_curve(evidence: CurveEvidence, power: bool, figure: Figure) -> None:
+def _draw_curve(evidence: CurveEvidence, figure: Figure) -> None:
+    """FNR on FPR in probits, where a gap at a low FPR is seen as one in the middle is."""
     axes, band = figure.subplots(), evidence.band
     positive = evidence.alpha[(evidence.alpha > 0) & np.isfinite(evidence.alpha)]
-    least = float(positive.min()) if positive.size else 1e-3
-    low = float(10.0 ** np.clip(np.floor(np.log10(least)), -12, -1))
+    least = float(np.clip(positive.min(initial=1e-3), 1e-12, 0.1))
 
-    def line(alpha: np.ndarray, *values: np.ndarray) -> list[np.ndarray]:
-        alpha, *betas = (np.asarray(item, dtype=np.float64) for item in (alpha, *values))
-        order = np.argsort(alpha, kind="stable")
-        order = order[alpha[order] > 0] if power else order
+    def line(*rates: np.ndarray) -> list[np.ndarray]:
+        probits = [ndtri(np.clip(np.asarray(item, np.float64), least, 1.0 - least)) for item in rates]
+        order = np.argsort(rates[0], kind="stable")
+        order = order[(rates[0][order] > 0.0) & (rates[0][order] < 1.0)]  # whose probits are finite
         if order.size > POINTS:
-            place = np.log(alpha[order]) if power else alpha[order]
+            place = probits[0][order]
             wanted = np.linspace(place[0], place[-1], POINTS)
-            order = order[np.unique(np.clip(np.searchsorted(place, wanted), 0, order.size - 1))]
-        return [alpha[order], *(np.clip(1 - b[order], low * 1e-2, 1) if power else b[order] for b in betas)]
+            order = order[np.unique(np.searchsorted(place, wanted).clip(0, order.size - 1))]
+        return [item[order] for item in probits]
 
-    chance = np.geomspace(low, 1.0, 50)
-    axes.plot(
-        *line(chance, 1.0 - chance), color=ROLES["chance"], linewidth=0.8, dashes=(2, 2), label="chance"
-    )
+    edges = np.array([least, 1.0 - least])
+    axes.plot(*line(edges, 1.0 - edges), color=ROLES["chance"], linewidth=0.8, dashes=(2, 2), label="chance")
     if band is not None:
-        alpha, down, up = line(*band)
-        axes.fill_between(alpha, down, up, color=ROLES["band"], linewidth=0, label="band")
-    seen = line(evidence.alpha, evidence.beta)
-    marker, label = (
-        "" if band is None or seen[0].size > 80 else ".",
-        "exact law" if band is None else "measured",
-    )
+        alpha, low, high = line(*band)
+        axes.fill_between(alpha, low, high, color=ROLES["band"], linewidth=0, label="band")
+    seen, label = line(evidence.alpha, evidence.beta), "exact law" if band is None else "measured"
+    marker = "" if band is None or seen[0].size > 80 else "."
     axes.plot(*seen, color=ROLES["measured"], linewidth=1.3, marker=marker, markersize=3.5, label=label)
     claimed = line(evidence.claimed_alpha, evidence.claimed_beta)
     axes.plot(*claimed, color=ROLES["claimed"], linewidth=1.3, dashes=(5, 2), label="claimed")
     axes.grid(True)
-    if power:
-        axes.set(xscale="log", yscale="log", xlim=(low, 1), ylim=(low, 1.15))
-        axes.set(xlabel="FPR α (log)", ylabel="TPR 1 − β (log)")
-        plain_ticks(axes)
-    else:
-        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="FPR α", ylabel="FNR β")
-    figure.legend(loc="outside upper center", ncol=2)
+    axes.set(xlabel="FPR α", ylabel="FNR β")
+    probit_axes(axes, least, least)
+    figure.legend(loc="outside upper center", ncol=4)
 
 
 def _draw_trend(evidence: TrendEvidence, figure: Figure) -> None:
@@ -213,131 +180,3 @@ def plain_ticks(axes: Axes) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: count(value) if abs(value) >= 1e3 else f"{value:g}")
         axis.set_minor_formatter(lambda *_: "")
-
-
-Seen = list[tuple[dict[str, Any], float, str]]
-
-
-def seen(outcome: Outcome) -> Seen:
-    """(point, strain, "yes", "no" or "open") of every probe; of every judged point where nothing was probed.
-
-    "no" is where the statement is, or seems to be, broken.
-    """
-    judged = outcome.judged
-    if outcome.probes:
-        return [(probe.at, probe.strain, "no" if probe.strain > 0 else "yes") for probe in outcome.probes]
-    words = {Verdict.CONFIRMED: "yes", Verdict.REFUTED: "no", Verdict.INCONCLUSIVE: "open"}
-    strains = [item.gap if outcome.statement.kind.one_sided else item.relative_gap for item in judged]
-    if outcome.statement.kind.one_sided and len({item.unit for item in judged}) > 1:
-        # Gaps of several units: each as its rank among those of its own, in [0, 1].
-        known = [(item.gap, item.unit) for item in judged if not math.isnan(item.gap)]
-        kin = {unit: sorted(gap for gap, other in known if other == unit) for _, unit in known}
-        strains = [
-            math.nan if math.isnan(item.gap)
-            else bisect_left(kin[item.unit], item.gap) / max(1, len(kin[item.unit]) - 1)
-            for item in judged
-        ]  # fmt: skip
-    return [(item.parameters, at, words[item.verdict]) for item, at in zip(judged, strains, strict=True)]
-
-
-def importance(outcome: Outcome) -> dict[str, float]:
-    """What share of the variance of the strain's ranks each parameter explains alone, largest first.
-
-    Source: Pearson's correlation ratio, over cells of each parameter's range; ranks, as a strain may be infinite.
-    """
-    domain = outcome.statement.domain
-    rows = [row for row in seen(outcome) if not math.isnan(row[1])]
-    names = [name for name in outcome.statement.free if not isinstance(domain[name], Fixed)]
-    if len(rows) < 2:
-        return dict.fromkeys(names, 0.0)
-    _, rank = np.unique([row[1] for row in rows], return_inverse=True)
-    # What is broken counts as much as the strain: a defect may hide in a small part of the domain.
-    broken = np.array([row[2] == "no" for row in rows], float)
-    result = {}
-    for name in names:
-        parameter = domain[name]
-        cells = len(parameter.values) if isinstance(parameter, Choice) else CELLS
-        cell = np.array([min(int(parameter.place(row[0][name]) * cells), cells - 1) for row in rows])
-        result[name] = _explained(rank.astype(float), cell) + _explained(broken, cell)
-    return dict(sorted(result.items(), key=lambda item: -item[1]))
-
-
-def _explained(values: np.ndarray, cell: np.ndarray) -> float:
-    spread = float(((values - values.mean()) ** 2).sum())
-    if spread == 0.0:
-        return 0.0
-    groups = [values[cell == item] for item in np.unique(cell)]
-    return float(sum(g.size * (g.mean() - values.mean()) ** 2 for g in groups)) / spread
-
-
-def where_map(outcome: Outcome) -> str:
-    """Return the map over the two parameters that matter most as an `<img>` element; empty where there is nothing to draw.
-    `outcome`: a statement with its probes or judged points.
-    """
-    names, rows, domain = list(importance(outcome))[:2], seen(outcome), outcome.statement.domain
-    if not names or not rows:
-        return ""
-    # Words stand beside the upright axis, where they do not run into each other.
-    names.sort(key=lambda name: len("".join(_words(domain[name]))))
-
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
-
-        def scatter(points: Sequence[dict[str, Any]], **how: Any) -> None:
-            spots = [_coordinates(points, name, domain[name]) for name in names]
-            axes.scatter(spots[0], spots[1] if len(spots) > 1 else np.zeros(len(points)), **how)
-
-        for word, mark, label, size in (
-            ("yes", "o", "holds", 9),
-            ("open", "s", "open", 12),
-            ("no", "X", "fails", 26),
-        ):
-            chosen = [at for at, _, which in rows if which == word]
-            if chosen := chosen[:: max(1, len(chosen) // MOST)]:
-                alpha = 0.55 if word == "yes" else 0.9
-                scatter(
-                    chosen, s=size, marker=mark, color=ROLES[word], alpha=alpha, linewidths=0, label=label
-                )
-        if outcome.point is not None and outcome.verdict is Verdict.REFUTED:
-            scatter(
-                [outcome.point], s=130, facecolors="none", edgecolors=ROLES["ink"], linewidths=1.2, label="counterexample"
-            )  # fmt: skip
-        axes.set(xlabel=names[0], ylabel=names[1] if len(names) > 1 else "")
-        for name, axis in zip(names, (axes.xaxis, axes.yaxis), strict=False):
-            _ticks(axis, domain[name])
-        if len("".join(_words(domain[names[0]]))) > MOST_WORDS:
-            axes.tick_params(axis="x", rotation=25)
-        if len(names) == 1:
-            axes.set_yticks([])
-        axes.grid(True)
-        figure.legend(loc="outside upper right", ncol=4, columnspacing=1.0)
-
-    word = "fails" if outcome.verdict is Verdict.REFUTED else "holds"
-    return to_svg(draw, f"Where {outcome.statement.name} {word}, over {' and '.join(names)}")
-
-
-def _coordinates(points: Sequence[dict[str, Any]], name: str, parameter: Any) -> np.ndarray:
-    if isinstance(parameter, Choice):
-        # Points of the same choice lie on a line: apart from each other they are seen.
-        apart = np.random.default_rng(0).uniform(-0.25, 0.25, len(points)) if len(points) > 1 else np.zeros(1)
-        return np.array([parameter.index(at[name]) for at in points]) + apart
-    values = np.array([float(at[name]) for at in points])
-    return np.log10(values) if parameter.log else values
-
-
-def _words(parameter: Any) -> list[str]:
-    """What stands beside the ticks of a choice; nothing for numbers."""
-    if not isinstance(parameter, Choice):
-        return []
-    # What a font cannot draw would be named, as it is, in a warning.
-    words = [visible(str(value), single_line=True) for value in parameter.values]
-    return [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words]
-
-
-def _ticks(axis: Any, parameter: Any) -> None:
-    if isinstance(parameter, Choice):
-        axis.set_ticks(range(len(parameter.values)), _words(parameter))
-    elif parameter.log:
-        low, high = (math.log10(end) for end in parameter.ends)
-        ticks = list(range(math.ceil(low), math.floor(high) + 1))[:: max(1, int((high - low) // 5))]
-        axis.set_ticks(ticks, [f"{10.0**t:g}" for t in ticks])

@@ -1,7 +1,5 @@
 """How numbers are written for a reader, the same on the terminal and on the page."""
 
-import hashlib
-import json
 import math
 import re
 import unicodedata
@@ -10,7 +8,6 @@ from typing import Any
 
 from mipsim._printed import ceiling, floor
 from mipsim.referee.gap_words import three_digits
-from mipsim.referee.reporting.plain import plain
 from mipsim.referee.result import PointResult
 from mipsim.referee.statement import Statement
 
@@ -137,12 +134,3 @@ def reached(reach: Any) -> str:
         f"{end:.4g}" if isinstance(end, float) else str(end) for end in (reach["low"], reach["high"])
     )
     return f"from {low} to {high}"
-
-
-def point_anchor(name: str, point: Mapping[str, Any]) -> str:
-    """The anchor of a judged point in the page: that of its statement and eight digits of its parameters, the same in every run.
-    >>> point_anchor("square", {"x": 1.0})
-    'square.857628e4'
-    """
-    report = json.dumps(plain(dict(point)), sort_keys=True)
-    return f"{name}.{hashlib.sha256(report.encode()).hexdigest()[:8]}"
