@@ -82,7 +82,8 @@ def zcdp(curve: AbstractTradeOff) -> Bounds:
 
 
 def curve_of_divergences(orders: np.ndarray, rdp: np.ndarray, pure: float) -> SampledTradeOff:
-    """A curve below all whose Renyi divergences at these orders, in both directions, are at most `rdp`, and whose losses are at most `pure`.
+    """A curve below all whose Renyi divergences at these orders, in both directions, are at most `rdp`,
+    or the moments of its losses other than 0, and whose losses are at most `pure`.
 
     Each order gives an epsilon to each delta. Hockey-stick divergences are convex in e^epsilon, so that the hull of these points bounds
     them. Its edges are the corners of the largest curve with all these promises: their slopes are its FPRs.

@@ -55,6 +55,7 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
         seen = -math.expm1(-mean) * (1.0 - 1e-15)  # nothing is released where K is 0
         least = MixtureTradeOff(ahead, seen)
         lost = base.delta(np.log1p(1.0 / (_ORDERS - 1.0)) * (1.0 - 1e-12))
+        # Of the moment without the outcome "nothing", whose loss is 0: for epsilons >= 0 no more is needed.
         best = rdp + mean * lost + math.log(mean) / (_ORDERS - 1.0)
     else:
         least, log_gamma = ahead, _log_gamma(mean, eta)
