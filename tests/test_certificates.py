@@ -145,6 +145,7 @@ def test_laws_of_scores_are_products_of_polynomials():
     assert not check.proves(check.computed(certificate)[2], claims[2])
 
 
+@pytest.mark.evidence
 def test_rates_of_a_weighted_sum_hold_those_of_a_product_of_polynomials():
     """Of 40 coins with whole weights in 30 records, whose sums have an exact law on a lattice; a law 1% off is outside."""
     rng, n, size = np.random.default_rng(0), 30, 1 << 19
@@ -316,6 +317,7 @@ def test_malformed_certificates_are_never_accepted(certificate, place, values, t
         assert capsys.readouterr().out.count("\n") == 1, value
 
 
+@pytest.mark.evidence
 def test_scores_that_never_come_without_the_target_are_not_left_out(tmp_path, capsys):
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(NEVER))

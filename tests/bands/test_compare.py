@@ -73,7 +73,12 @@ VERDICTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+DEAR = ("weaker than claimed", "off inside the tolerance", "a bound that holds far away")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.evidence] * (name in DEAR)) for name in VERDICTS]
+)
 def test_the_verdict_on_a_claim(name: str) -> None:
     counts, claim, settings, verdicts = VERDICTS[name]
     every = compare_counts(*counts, claim, **settings)
@@ -87,6 +92,7 @@ def test_the_verdict_on_a_claim(name: str) -> None:
     assert f">{result.verdict}</b>" in result._repr_html_()
 
 
+@pytest.mark.evidence
 def test_the_numbers_beside_a_verdict() -> None:
     result = compare_counts(*expected(1.0, 10**6), G(1.0), tolerance=0.05)
     low, high = result.interval

@@ -116,6 +116,7 @@ def test_no_interval_is_0_to_1_without_a_reason() -> None:
     assert "why" not in str(curve())
 
 
+@pytest.mark.evidence
 def test_lower_bounds_of_scores_are_one_sided_and_beat_the_two_sided_band() -> None:
     """The review's case: 1000 scores, mu = 1/2; the band of both sides at 5% gave .289 on average."""
     curve = curve_of(*scores(1000, mu=0.5), confidence=0.95)

@@ -120,6 +120,7 @@ def test_neither_convex_nor_stated_to_be() -> None:
     assert curve.tpr_at(0.2) < 0.051 < 0.28 < curve.convexified().tpr_bounds(0.2)[0]
 
 
+@pytest.mark.evidence
 def test_a_question_that_is_repeated_is_answered_no_wider() -> None:
     """A band that an answer rests on stays when bands are made for its other losses; here it tells 1e-12 for 1e-8."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
@@ -141,6 +142,7 @@ def test_epsilon_of_a_rare_delta_is_narrow(turned: bool) -> None:
     assert high - low <= 1.01 * EPSILON_WIDTH * max(1.0, low / 10.0)
 
 
+@pytest.mark.evidence
 def test_a_far_question_spoils_no_near_question() -> None:
     """Nor is the far curve given up: its delta is about e^-5,400."""
     curve = mi.compose(Hidden(mi.GaussianTradeOff(0.0788840833984183)), copies=3880).inverse()
@@ -165,6 +167,7 @@ def test_least_mu_of_subsampled_steps() -> None:
     assert low > 0.0
 
 
+@pytest.mark.evidence
 def test_a_hull_of_points_that_go_up_and_down() -> None:
     """Of an attack worse than chance and its inverse: the diagonal, also at FPRs of 1 - 1e-20."""
     walked = Atoms([(1 - mpf("1e-116"), mpf(5) / 8), (mpf("1e-116"), mpf(3) / 8)])

@@ -63,6 +63,7 @@ def test_a_floor_is_refused_where_a_neighbour_has_another(neighbours: str) -> No
             divided([], [(1.0, 0.1, 1)], **how)
 
 
+@pytest.mark.evidence
 def test_the_numbers_of_a_divisor_that_neighbours_share_are_those_of_the_sum() -> None:
     few: Any = {"epsilon": [], "fpr": []}
     plain = mi.account(1.0, 0.1, 5, **few)

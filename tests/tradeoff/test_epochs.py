@@ -89,7 +89,7 @@ def simulated(
     return float(values.mean()) - off, float(values.mean()) + off
 
 
-@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("add", [pytest.param(False, marks=pytest.mark.evidence), True])
 @pytest.mark.parametrize(
     ("steps", "count", "epsilon"),
     [(10, 600_000, 0.1), pytest.param(100, 200_000, 0.02, marks=pytest.mark.evidence)],
@@ -175,13 +175,14 @@ def test_all_steps_of_two_epochs_are_a_gaussian_shift(noise: float) -> None:
     assert random_allocation(noise, 2, 2, epochs=2).least_mu() == pytest.approx(2.0 / noise, rel=1e-12)
 
 
+@pytest.mark.evidence
 def test_both_ends_of_a_thousand_of_a_million_steps_are_near() -> None:
     low, high = random_allocation(1.0, 1_000_000, selected=1000).epsilon_bounds(1e-5)
     assert low < high < 1.003 * low
     assert high < mi.dpsgd(1.0, 1e-3, 1_000_000).epsilon(1e-5)  # whose numbers of turns vary
 
 
-@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("add", [pytest.param(False, marks=pytest.mark.evidence), True])
 def test_several_of_ten_steps_by_simulation(add: bool) -> None:
     ends = simulated(0.8, 10, 1.0, 400_000, add, selected=3)
     curve = random_allocation(0.8, 10, selected=3)

@@ -124,7 +124,13 @@ def neighbours(law: Callable, epsilon: float, gap: float) -> tuple[np.ndarray, n
     return law(np.array([gap, 0.0]), epsilon), law(np.array([gap - 2.0, 0.0]), epsilon)
 
 
-@pytest.mark.parametrize(("curve", "law"), SELECTIONS)
+@pytest.mark.parametrize(
+    ("curve", "law"),
+    [
+        pytest.param(*row, marks=[pytest.mark.evidence] * (row[0] is mi.permute_and_flip))
+        for row in SELECTIONS
+    ],
+)
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_a_selection_by_random_neighbours_and_by_the_worst(curve: Any, law: Any, epsilon: float) -> None:
     rng, known = np.random.default_rng(1), curve(epsilon)
@@ -157,7 +163,16 @@ def adaptive(epsilon: float, runs: int, at: np.ndarray) -> np.ndarray:
     return (value + (1.0 - share) * adaptive(epsilon, runs - 1, rest + epsilon)).max(axis=-1)
 
 
-@pytest.mark.parametrize(("epsilon", "runs"), [(0.02, 2), (0.3, 2), (0.3, 3), (2.0, 2), (2.0, 3), (6.0, 2)])
+@pytest.mark.parametrize(
+    ("epsilon", "runs"),
+    [
+        (0.02, 2),
+        (0.3, 2),
+        (2.0, 2),
+        (6.0, 2),
+        *(pytest.param(e, 3, marks=pytest.mark.evidence) for e in (0.3, 2.0)),
+    ],
+)
 def test_adaptive_selections_by_recursion(epsilon: float, runs: int) -> None:
     at = np.array([0.0, 0.4, 1.1, 1.7]) * epsilon
     off = 1e-6 if runs == 2 else 1e-4  # relative: what the best of so few losses misses

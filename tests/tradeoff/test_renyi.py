@@ -83,6 +83,7 @@ def test_a_composition_has_the_sum_and_two_directions_the_worse() -> None:
     assert three.symmetrized().to_rdp(2.0) == three.to_rdp(2.0)
 
 
+@pytest.mark.evidence
 def test_what_is_not_known_is_wide_but_holds() -> None:
     """A pure privacy loss bounds a divergence; a tail of which nothing is known leaves it infinite above."""
     folded = FoldedLaplaceTradeOff(1.0)

@@ -229,6 +229,7 @@ def test_a_coin_that_tells_nothing_refutes_thresholds_without_ties():
     assert (result.verdict, result.gap) == (Verdict.REFUTED, pytest.approx(0.5))
 
 
+@pytest.mark.evidence
 def test_the_scalar_product_is_ahead_of_the_covariance_attack():
     """By the normal law at 100,000 rows, where its bracket is narrow, and by column sums."""
     at = 0.05

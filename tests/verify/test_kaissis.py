@@ -86,7 +86,11 @@ VERDICTS: list[tuple[rf.Statement, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("statement", "at", "verdict"), VERDICTS, ids=[f"{k}-{row[0].name}" for k, row in enumerate(VERDICTS)]
+    ("statement", "at", "verdict"),
+    [
+        pytest.param(*row, id=f"{k}-{row[0].name}", marks=[pytest.mark.evidence] * (k in (13, 15)))
+        for k, row in enumerate(VERDICTS)
+    ],
 )
 def test_the_verdict_at_a_point_and_beside_it(statement: rf.Statement, at: dict[str, Any], verdict: str):
     assert str(rf.judge(statement, at=at).verdict) == verdict
@@ -227,7 +231,11 @@ def test_no_weights_beat_the_best_ones(lengths: tuple[float, float]) -> None:
 
 @pytest.mark.parametrize(
     ("records", "nearest", "bend", "mu", "d"),
-    [(4, 0.0, 1.0, 3.0, 2), (12, 0.86, 10.4, 0.014, 10), (3, 0.5, 2.0, 1.0, 1)],
+    [
+        (4, 0.0, 1.0, 3.0, 2),
+        pytest.param(12, 0.86, 10.4, 0.014, 10, marks=pytest.mark.evidence),
+        (3, 0.5, 2.0, 1.0, 1),
+    ],
 )
 def test_the_bracket_of_the_best_guess_is_narrow_and_holds_the_integral(
     records: int, nearest: float, bend: float, mu: float, d: int
