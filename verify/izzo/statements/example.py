@@ -188,7 +188,7 @@ FIGURE_1 = Statement(
             izzo_example.sensitivity(n) == izzo_example.sensitivity(n, READINGS[PROOF])
         )
     },
-    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from a hundredth to just below 1/2 (a ten-thousandth), and 99% of all ('almost all'); next to 1/2, where the noise for DP tends to 0, MIP needs more on a vanishing interval. That both suffice for eta-MIP is judged at n <= 10.",
+    says="Figure 1: the noise scale (6.16/eta)^2 sigma for MIP is below Delta/log((1 + 2 eta)/(1 - 2 eta)) for DP from n = 36 on, on the records of proposition 11's proof: for all eta from a hundredth to just below 1/2 (a ten-thousandth), and 99% of all ('almost all'). MIP needs more next to 0, and next to 1/2, where the noise for DP tends to 0, on a vanishing interval. That both suffice for eta-MIP is judged at n <= 10.",
     source="Izzo et al., figure 1",
     kind=rf.Bound(unit="ratio"),
     domain={
