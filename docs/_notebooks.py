@@ -8,7 +8,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "notebooks"
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-QUIET = "from mipsim import _progress; _progress.ProgressLine.due = lambda *a: False"
+QUIET = "from mipsim import _progress; _progress.ProgressLine._display = lambda *a: None"
 """A progress line says how fast a machine is, which is no result."""
 
 

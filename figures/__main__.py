@@ -27,12 +27,11 @@ from mipsim._command_line import (
     Whole,
     complain,
     examples,
-    interrupted_with,
     run,
     say,
 )
 from mipsim._extras import MissingPackageError
-from mipsim._signals import ended
+from mipsim._signals import ended, ending_on_signals
 from mipsim._words import no_such, plural, printable
 from mipsim.referee.reporting.wording import duration
 from sims.process import listing
@@ -147,7 +146,7 @@ def figures(
         retained = any(path.is_file() for path in folder.rglob("*"))
         return f"interrupted; {'finished figures and all stored counts are whole' if retained else 'nothing is stored yet'}"
 
-    with interrupted_with(interrupted):
+    with ending_on_signals(interrupted):
         # After the check of the words, so that a wrong word is reported at once.
         from figures.study_counts import Request
         from mipsim._files import writable_folder

@@ -133,11 +133,20 @@ def arrays_of(
         raise ValueError(
             f"its arrays have {total:,} bytes; at most {most:,} are read, and {LIMIT} raises the limit"
         )
-    with _whole(), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        sizes = [_checked(archive, members[name]) for name in wanted]
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            sizes = [_checked(archive, members[name]) for name in wanted]
+    except Exception as error:  # whatever a reader of hostile bytes may raise
+        raise _not_whole() from error
     afford(len(content) + sum(held for held, _ in sizes) + each * max((n for _, n in sizes), default=0))
-    with within_memory(), _whole(), np.load(io.BytesIO(content), max_header_size=_MOST_HEADER) as file:
-        return {name: file[members[name].filename] for name in wanted}
+    with within_memory():
+        try:
+            with np.load(io.BytesIO(content), max_header_size=_MOST_HEADER) as file:
+                return {name: file[members[name].filename] for name in wanted}
+        except MemoryError:
+            raise
+        except Exception as error:  # as above
+            raise _not_whole() from error
 
 
 def names_of(content: bytes) -> tuple[str, ...]:
@@ -145,27 +154,18 @@ def names_of(content: bytes) -> tuple[str, ...]:
     return tuple(_members(content, compressed=True))
 
 
-@contextmanager
-def _whole() -> Iterator[None]:
-    """A block that ends in a sentence, whatever a reader of hostile bytes may raise."""
-    try:
-        yield
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ValueError("it is no whole .npz archive of plain arrays; it may be cut off") from error
-
-
 def _members(content: bytes, compressed: bool) -> dict[str, zipfile.ZipInfo]:
-    with _whole():
-        # No tool that stores arrays adds a comment; without any, the end is where it must be.
-        if content[-_END_BYTES:][:4] != b"PK\5\6" or content[-2:] != b"\0\0":
-            raise ValueError("no end")
+    # No tool that stores arrays adds a comment; without any, the end is where it must be.
+    if content[-_END_BYTES:][:4] != b"PK\5\6" or content[-2:] != b"\0\0":
+        raise _not_whole()
+    try:
         infos = zipfile.ZipFile(io.BytesIO(content)).infolist()
+    except Exception as error:  # as above
+        raise _not_whole() from error
     result = {info.filename.removesuffix(".npy"): info for info in infos}
+    allowed = {zipfile.ZIP_STORED, *([zipfile.ZIP_DEFLATED] if compressed else [])}
     if len(infos) > _MOST_MEMBERS or len(result) < len(infos):
         raise ValueError(f"it holds two arrays of a name, or more than {_MOST_MEMBERS:,}")
-    allowed = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED)
     for name, info in result.items():
         if info.flag_bits & 1 or info.compress_type not in allowed:
             raise ValueError(
@@ -179,13 +179,21 @@ def _checked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[int, int]
     that the member holds.
     """
     with archive.open(info) as member:
-        version = np.lib.format.read_magic(member)
+        if np.lib.format.read_magic(member) != (1, 0):
+            raise ValueError("another version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(member, _MOST_HEADER)
-        length = info.file_size - member.tell()
-    entries = math.prod(shape)
-    # What no plain array has: objects, fields, entries of no bytes, and dozens of sides.
-    plain = not (dtype.hasobject or dtype.names or dtype.subdtype) and dtype.itemsize and len(shape) <= 32
-    fits = min(shape, default=0) >= 0 and math.prod(side or 1 for side in shape) <= most_bytes()
-    if version != (1, 0) or not plain or not fits or entries * dtype.itemsize != length:
-        raise ValueError("another version, type or size")
-    return length * (_TEXT_OF_ARRAYS if dtype.kind in "US" else 1), entries
+        # What no plain array has: objects, fields, entries of no bytes, and dozens of sides.
+        if dtype.hasobject or dtype.names or dtype.subdtype or not dtype.itemsize or len(shape) > 32:
+            raise ValueError("no plain array")
+        size = math.prod(shape) * dtype.itemsize
+        if (
+            min(shape, default=0) < 0
+            or size != info.file_size - member.tell()
+            or math.prod(side or 1 for side in shape) > most_bytes()
+        ):
+            raise ValueError("another size")
+        return size * (_TEXT_OF_ARRAYS if dtype.kind in "US" else 1), math.prod(shape)
+
+
+def _not_whole() -> ValueError:
+    return ValueError("it is no whole .npz archive of plain arrays; it may be cut off")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from mipsim._extras import MissingPackageError
 from mipsim._files import is_full
-from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
+from mipsim._signals import INTERRUPTED, last_status
 from mipsim._version import __version__
 from mipsim._words import printable, shortened, visible
 
@@ -106,15 +106,6 @@ def _by_options(sentence: str, command: click.Command, given: Sequence[str]) -> 
     return sentence
 
 
-@contextmanager
-def interrupted_with(message: Callable[[], str]) -> Iterator[None]:
-    """A block whose interruption is reported by this line."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(message()) from None
-
-
 def run(
     command: click.Command, arguments: Sequence[str] | None, name: str, writing: str = "", obj: Any = None
 ) -> int:
@@ -125,10 +116,10 @@ def run(
         out.reconfigure(errors="backslashreplace")  # a terminal may know fewer characters
     how: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
     try:
-        with LeavingOnCtrlC(), command.make_context(name, given, obj=obj, **how) as context:
+        with command.make_context(name, given, obj=obj, **how) as context:
             status = command.invoke(context)
         sys.stdout.flush()  # while a reader that has gone can be distinguished from a full disk
-        return status or DONE
+        return last_status() if status == INTERRUPTED else status or DONE
     except click.exceptions.Exit as stop:  # such as after --help
         return stop.exit_code
     except click.ClickException as error:
@@ -153,4 +144,4 @@ def run(
         return FAILED
     except KeyboardInterrupt as stop:
         complain(str(stop) or f"{name}: interrupted")
-        return INTERRUPTED
+        return last_status()

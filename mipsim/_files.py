@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mipsim._signals import unfinished
 from mipsim._validation import file_path
 from mipsim._words import printable
 
@@ -72,7 +73,9 @@ def replace_file(
     with locked(part.with_suffix(".lock")):
         if keep():
             return
+        beside = {str(part), str(part.with_suffix(".lock"))}
         try:
+            unfinished.update(beside)
             part.unlink(missing_ok=True)
             with part.open("xb") as file:
                 file.write(content)
@@ -83,6 +86,7 @@ def replace_file(
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
+            unfinished.difference_update(beside)
 
 
 def writable_folder(name: str, folder: object, *, make: bool = True) -> Path:
@@ -100,6 +104,15 @@ def writable_folder(name: str, folder: object, *, make: bool = True) -> Path:
             f"{name} is {printable(repr(str(folder)))} ({reason}); it must be a folder that can be written"
         ) from None
     return folder
+
+
+def sweep(path: str | os.PathLike[str]) -> None:
+    """Remove what a killed writer of `path` has left, if there is anything."""
+    with suppress(OSError):
+        part = part_of(_followed(path))
+        if part.exists() or part.with_suffix(".lock").exists():
+            with locked(part.with_suffix(".lock"), 0.0):
+                part.unlink(missing_ok=True)
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:

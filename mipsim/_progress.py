@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from mipsim._validation import flag, refuse_class
 from mipsim._words import visible
@@ -18,25 +19,33 @@ LOG_QUIET = 30.0
 """Seconds before which a run writes nothing into a log."""
 
 
-def _is_live() -> bool:
-    """Whether stderr is a terminal or, in a Jupyter kernel, a cell, where a line can be written anew; IPython is not imported for it."""
+def in_notebook() -> bool:
+    """Whether the code runs in a Jupyter kernel, whose front end draws what is displayed.
+
+    IPython is not imported for the question: a kernel has done so.
+    """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+def _on_terminal() -> bool:
     try:
-        return getattr(shell, "kernel", None) is not None or sys.stderr.isatty()
+        return sys.stderr.isatty()
     except (OSError, ValueError, AttributeError):  # stderr may be closed, or None
         return False
 
 
 @dataclass
 class ProgressLine:
-    """A line on stderr that each update replaces."""
+    """A line on stderr, or in a notebook's cell, that each update replaces."""
 
     progress: bool | Callable[[str], object]  # whether to write it; or a function to call with the line
     quiet: float = 0.0  # seconds before which nothing is written
     written: bool = False  # whether anything was
     began: float = field(default_factory=lambda: time.perf_counter())
     last_written: float = -math.inf
+    output: Any = None  # that of a cell, once there is one
 
     def __post_init__(self) -> None:
         refuse_class("progress", self.progress, "True, False or a function of a line")
@@ -59,11 +68,23 @@ class ProgressLine:
             return
         # a front end that is gone, a stream that is closed, or None
         with suppress(OSError, ValueError, AttributeError):
-            live = _is_live()
-            end, start = "\n" if last or not live else "", "\r\x1b[K" if live else ""
-            if not live:
+            if in_notebook():
+                self._display(line)
+                return
+            terminal = _on_terminal()
+            end, start = "\n" if last or not terminal else "", "\r\x1b[K" if terminal else ""
+            if not terminal:
                 self.last_written += 19 * SAYS_EVERY
             print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+
+    def _display(self, line: str) -> None:
+        from IPython.display import display
+
+        bundle = {"text/plain": line}
+        if self.output is None:
+            self.output = display(bundle, raw=True, display_id=True)
+        else:
+            self.output.update(bundle, raw=True)
 
 
 def clock(seconds: float) -> str:
@@ -102,7 +123,7 @@ def progress_line(
     `sooner`: whether it may stop before all games. If `enabled` it shows the title, the part done, games per second and the time left; what was shown ends with the time that it
     took, or with where it stopped.
     """
-    line = ProgressLine(enabled, SAYS_EVERY if _is_live() else LOG_QUIET)
+    line = ProgressLine(enabled, SAYS_EVERY if in_notebook() or _on_terminal() else LOG_QUIET)
     finished = done
 
     def text(ended: bool = False) -> str:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, interrupted_with, run, say
+from mipsim._command_line import PLACE, VERSION, Number, Whole, examples, run, say
 from mipsim._printed import shown
-from mipsim._signals import ended
+from mipsim._signals import ended, ending_on_signals
 from mipsim._words import no_such, printable
 from mipsim.audits.claims import FORMS
 from sims.process import listing, show
@@ -33,7 +33,10 @@ MOST_DIGITS = 40
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status: 0, 1 where a disk is full, 2 for bad arguments, 130 on Ctrl-C, SIGTERM or SIGHUP."""
+    """Run the command; returns the exit status: 0, 1 where a disk is full, 2 for bad arguments, 130 on Ctrl-C.
+
+    Signals end the process itself: with 130, 143 on SIGTERM, 129 on SIGHUP.
+    """
     return run(sims, arguments, "python -m sims")
 
 
@@ -144,7 +147,7 @@ def run_study(
         retained = any(file.name.startswith(f"{study}-") for file in Path(out).glob("*.npz"))
         return f"interrupted; {f'finished chunks are stored in {printable(out)}' if retained else 'nothing is stored yet'}"
 
-    with interrupted_with(interrupted):
+    with ending_on_signals(interrupted):
         from sims.runner import run, shard_path, store_path
         from sims.studies import STUDIES
 

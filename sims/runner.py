@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import mipsim as mi
+from mipsim.engine.checkpoint import read_counts
 from sims.stored_values import storing_in
 from sims.study import Study
 
@@ -63,7 +64,7 @@ def run(
     elif directory is not None:
         path = store_path(study, seed, directory)
         _make(path.parent)
-        if path.exists() and mi.Histogram.load(path).games > games:
+        if path.exists() and read_counts(path)["manifest"].get("games", 0) > games:
             path = None
     return mi.play(
         game,
@@ -89,7 +90,7 @@ def _placed(study: Study, seed: int, directory: str | os.PathLike[str] | None) -
     if place not in _PLACED or _PLACED[place][0] is not study:
         games = 1
         if directory is not None and (path := store_path(study, seed, directory)).exists():
-            games = max(1, mi.Histogram.load(path).games)
+            games = read_counts(path)["manifest"].get("games", 1)
         _PLACED[place] = study, run(study, games, seed, directory)
     return _PLACED[place][1]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mipsim._command_line import CONFIDENCE_LEVEL, PLACE, POINT, VERSION, Whole, examples, run
+from mipsim._signals import ending_on_signals
 
 if TYPE_CHECKING:  # --help need not wait for JAX
     from verify.statement import Statement
@@ -16,8 +17,8 @@ if TYPE_CHECKING:  # --help need not wait for JAX
 def main(argv: Sequence[str] | None = None, register: Mapping[str, Statement] | None = None) -> int:
     """Run the command.
     `argv`: the arguments; those of the process if None; `register`: the statements; `verify.register.REGISTER` if None.
-    Returns 0 when all were judged, 1 when a statement could not be, 2 for bad arguments, 130 when Ctrl-C, SIGTERM or
-    SIGHUP interrupted it (the report then holds what was finished).
+    Returns 0 when all were judged, 1 when a statement could not be, 2 for bad arguments, 130, 143 or 129 when Ctrl-C,
+    SIGTERM or SIGHUP interrupted it (the report then holds what was finished).
     """
     # The report's files are whole: the last statement that fitted is the last in them.
     return run(verify, argv, "python -m verify", "the report cannot be written any more", register)
@@ -93,6 +94,6 @@ def verify(register: Mapping[str, Statement] | None, /, **given: Any) -> int:
 
     CLAIM is the name of a statement, or a glob such as "azize-thm-4*"; all are judged if none is given.
     """
-    from verify import session
-
+    with ending_on_signals(lambda: "Interrupted before the first statement: nothing was written."):
+        from verify import session
     return session.begin(register, **given)

@@ -10,13 +10,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
-from mipsim._signals import ENDING
+from mipsim._signals import on_ctrl_c
 
 if TYPE_CHECKING:
     from mipsim.referee import Outcome
@@ -101,22 +100,6 @@ def outcomes(
                 pool.shutdown(cancel_futures=True)
     if presses:
         raise KeyboardInterrupt
-
-
-@contextmanager
-def on_ctrl_c(handler: Any) -> Iterator[None]:
-    """Let `handler` have the signals that end a command and are not ignored, and the alarm of one that came before.
-    >>> with on_ctrl_c(signal.SIG_IGN):
-    ...     pass
-    """
-    before = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGALRM)}
-    try:
-        for number, old in before.items():
-            signal.signal(number, old if old is signal.SIG_IGN else handler)
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
 
 
 def _process() -> ProcessPoolExecutor:

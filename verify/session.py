@@ -15,7 +15,7 @@ from typing import Any
 from mipsim._command_line import DONE, FAILED
 from mipsim._files import writable_folder
 from mipsim._precision import run_in
-from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
+from mipsim._signals import INTERRUPTED, LeavingOnCtrlC, interruptible, on_ctrl_c
 from mipsim._words import no_such, plural, printable, visible
 from mipsim.referee import Outcome, Point, Verdict
 from mipsim.referee.defect import correction_of
@@ -246,6 +246,7 @@ def _failed(statement: Statement, why: str, confidence: float, seed: int) -> Out
     )
 
 
+@interruptible
 def _judge(
     families: Sequence[Sequence[Statement]],
     at: Sequence[Point] | None,
@@ -269,7 +270,7 @@ def _judge(
                 report.add(outcome)
     except KeyboardInterrupt:
         interrupted = True
-    with parallel.on_ctrl_c(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
+    with on_ctrl_c(signal.SIG_IGN):  # an impatient second Ctrl-C must not cost the report
         report.finish(interrupted)
         for line in _lines(report.outcomes, points_too=out is None):
             say(line)
@@ -337,6 +338,7 @@ def hunted(statement: Statement, budget: str, confidence: float, seed: int, fold
         return hunt(statement, budget, confidence, seed, checkpoint=checkpoint, progress=False)
 
 
+@interruptible
 def _hunt(
     statements: Sequence[Statement], budget: str, confidence: float, seed: int, out: Path, find: Find
 ) -> int:
@@ -352,7 +354,7 @@ def _hunt(
             result.extend(finished(statements, come, lambda _: 1.0, _say))
     except KeyboardInterrupt:
         interrupted = True
-    with parallel.on_ctrl_c(signal.SIG_IGN):
+    with on_ctrl_c(signal.SIG_IGN):
         result.sort(key=lambda each: statements.index(each.statement))
         missed = [single for single in result if single.worst is None]
         for each in missed:

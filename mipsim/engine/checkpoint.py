@@ -1,16 +1,21 @@
-"""The counts of a run in its file: replaced whole or not at all, with the checksums of its archive, and refused where they are another run's."""
+"""The counts of a run in its file: replaced whole or not at all, with the checksums of its archive, and refused where they are another run's.
+
+A file is an NPZ archive without pickle, read by `mipsim._archives`, so that none can make its reader wait, run code or use more memory
+than the file is long.
+"""
 
 import io
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mipsim._archives import LIMIT, arrays_of, most_bytes, read_bytes
-from mipsim._files import replace_file
+from mipsim._files import replace_file, sweep
 from mipsim._validation import file_path
 from mipsim._words import printable
 
@@ -36,7 +41,8 @@ MOST_GAMES = 2**63 - 1
 """What an int64 holds; counts are added up as Python's whole numbers, which do not overflow."""
 
 _MOST_TEXT = 2**24  # bytes of a manifest: what any game needs to be described
-_TYPES = {"edges": "<f8", "out": "<i8", "inside": "<i8"}
+_ARRAYS = {"edges": np.dtype("<f8"), "out": np.dtype("<i8"), "inside": np.dtype("<i8")}
+_MEMBERS = {**_ARRAYS, "manifest": np.dtype("u1")}
 
 
 def write_counts(
@@ -53,8 +59,8 @@ def write_counts(
     old file is untouched.
     """
     path = file_path("path", path)
-    arrays = {"edges": edges, "out": out, "inside": inside}
-    arrays = {name: np.asarray(array, _TYPES[name]) for name, array in arrays.items()}
+    given = zip(_ARRAYS.items(), (edges, out, inside), strict=True)
+    arrays = {name: np.ascontiguousarray(array, dtype) for (name, dtype), array in given}
     text = json.dumps(dict(manifest)).encode()
     size = len(text) + sum(array.nbytes for array in arrays.values()) + 4096
     if len(text) > _MOST_TEXT or size > most_bytes():
@@ -73,27 +79,26 @@ def write_counts(
 
 
 def read_counts(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what `write_counts` wrote: a dict with "edges", "out", "inside" and "manifest"; `Histogram` looks at the counts.
+    """Read what `write_counts` wrote: a dict with "edges", "out", "inside" and "manifest".
     Raises FileNotFoundError if there is no such file; OSError if the system does not let it be read; ValueError if the
     file is truncated, corrupt, changed or of another kind.
     """
     path = file_path("path", path)
     content = read_bytes(path)
     try:
-        read = arrays_of(content, compressed=False)  # whose checksums NumPy looks at
-        text = read.pop("manifest")
-        if {name: array.dtype.str for name, array in read.items()} != _TYPES or text.nbytes > _MOST_TEXT:
-            raise ValueError("other members or types")
-        manifest = dict(json.loads(text.tobytes()))
+        arrays, manifest = _parts(content)
+        written = manifest.get("format", FORMAT)
     except Exception as error:  # whatever a reader of hostile bytes may raise
         raise ValueError(
             f"{printable(path)} is truncated, corrupt or not a stored histogram; remove it or name another"
         ) from error
-    if (written := manifest.get("format", FORMAT)) != FORMAT:
+    if written != FORMAT:
         raise ValueError(
             f"{printable(path)} holds counts of format {printable(written)}; this version of mipsim reads format {FORMAT}: play them again"
         )
-    native = {name: array.astype(array.dtype.newbyteorder("=")) for name, array in read.items()}
+    if not _are_sound(**arrays, games=manifest.get("games")):
+        raise ValueError(f"{printable(path)} does not hold what its manifest says; remove it or name another")
+    native = {name: array.astype(array.dtype.newbyteorder("=")) for name, array in arrays.items()}
     return {**native, "manifest": manifest}
 
 
@@ -132,6 +137,23 @@ def counted(seed: int, games: range, done: int) -> dict[str, Any]:
     {'games': 30, 'runs': [[7, 100, 130]]}
     """
     return {"games": done, "runs": [[seed, games.start, games.start + done]]}
+
+
+def stored_counts(path: Path | None) -> dict[str, Any] | None:
+    """What a checkpoint holds, or None where there is none yet. What a killed writer has left beside it is removed.
+    Raises ValueError if it is corrupt; OSError if it cannot be read.
+
+    >>> stored_counts(None)
+    """
+    if path is None:
+        return None
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"counts cannot be written to {path}: No such file or directory")
+    sweep(path)
+    try:
+        return read_counts(path)
+    except FileNotFoundError:
+        return None
 
 
 def resume(
@@ -177,11 +199,37 @@ def store(path: Path, counts: Mapping[str, Any]) -> None:
 def _same_run(path: Path, mine: Mapping[str, Any], stored: Mapping[str, Any]) -> int:
     """How many games the manifest of a file says that it holds of this run, or say why it is not of it."""
     part = difference(mine, stored)
-    games, (seed, first, _) = stored.get("games"), mine["runs"][0]
-    if part is None and not (isinstance(games, int) and stored.get("runs") == [[seed, first, first + games]]):
-        part = "range of games"
+    if part is None and not {"games", "runs"} <= set(stored):
+        part = "games, of which it says nothing"
+    if part is None:
+        seed, first, _ = mine["runs"][0]
+        if stored["runs"] != [[seed, first, first + stored["games"]]]:
+            part = "range of games"
     if part is not None:
         raise ValueError(
             f"checkpoint {path} belongs to another run, which differs in {part}; name another file"
         )
     return stored["games"]
+
+
+def _are_sound(edges: np.ndarray, out: np.ndarray, inside: np.ndarray, games: Any) -> bool:
+    """Whether edges increase, and the counts between them are as many in both worlds, and as many as are stated."""
+    return bool(
+        edges.size
+        and np.isfinite(edges).all()
+        and (edges[1:] > edges[:-1]).all()
+        and out.shape == inside.shape == (edges.size + 1,)
+        and min(out.min(), inside.min()) >= 0
+        and total(out) == total(inside) == (total(out) if games is None else games) <= MOST_GAMES
+    )
+
+
+def _parts(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    read = arrays_of(content, compressed=False)  # whose checksums NumPy looks at
+    if {name: (array.dtype.newbyteorder("<"), array.ndim) for name, array in read.items()} != {
+        name: (dtype, 1) for name, dtype in _MEMBERS.items()
+    }:
+        raise ValueError("other members, types or shapes")
+    if read["manifest"].size > _MOST_TEXT:
+        raise ValueError("too long a manifest")
+    return read, dict(json.loads(read.pop("manifest").tobytes()))

@@ -49,9 +49,14 @@ def versions() -> dict[str, str]:
 def array_digest(array: object) -> dict[str, Any]:
     """Shape, dtype and SHA-256 of an array's bytes."""
     plain = np.asarray(array)
-    little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
-    content = repr(plain.tolist()).encode() if plain.dtype.hasobject else little.tobytes()
-    return {"shape": list(plain.shape), "dtype": plain.dtype.name, "sha256": _digest(content)}
+    if plain.dtype.hasobject:
+        return {
+            "shape": list(plain.shape),
+            "dtype": "object",
+            "sha256": _digest(repr(plain.tolist()).encode()),
+        }
+    plain = np.ascontiguousarray(plain.astype(plain.dtype.newbyteorder("<"), copy=False)).reshape(plain.shape)
+    return {"shape": list(plain.shape), "dtype": plain.dtype.name, "sha256": _digest(plain.tobytes())}
 
 
 def _digest(data: bytes) -> str:
@@ -87,11 +92,12 @@ def _describe(thing: Any, seen: tuple[int, ...]) -> Any:
                 "generator": str(jax.random.key_impl(thing)),
             }
         return array_digest(thing)
+    kind = type(thing)
     if is_dataclass(thing):
         members = {f.name: getattr(thing, f.name) for f in fields(thing) if hasattr(thing, f.name)}
     else:
         members = getattr(thing, "__dict__", {})
-    return {"class": _name(type(thing)), **{k: _describe(v, seen) for k, v in members.items()}}
+    return {"class": _name(kind), **{k: _describe(v, seen) for k, v in members.items()}}
 
 
 def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
@@ -105,13 +111,20 @@ def _describe_callable(function: Any, seen: tuple[int, ...]) -> dict[str, Any]:
     name = _name(function)
     if not isinstance(function, types.FunctionType):
         return {"function": name}
-    filled = [cell for cell in function.__closure__ or () if cell != types.CellType()]
-    closed = [cell.cell_contents for cell in filled]
+    closed = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
     used = {
         k: function.__globals__[k] for k in sorted(_names(function.__code__)) if k in function.__globals__
     }
     context = [_describe(x, seen) for x in (closed, function.__defaults__, function.__kwdefaults__, used)]
     return {"function": name, "code": _digest(repr([_code(function.__code__), context]).encode())}
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018 - an empty cell raises
+    except ValueError:
+        return False
+    return True
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from mipsim._printed import html_table
 from mipsim._validation import held, increasing_vector, whole
-from mipsim._words import printable
 from mipsim.bands.curve_band import are_single
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.engine.checkpoint import MOST_GAMES, difference, read_counts, total, write_counts
@@ -155,14 +154,7 @@ class Histogram:
             OSError: if the system does not let it be read.
             ValueError: if the file is truncated, corrupt, changed or of another kind.
         """
-        counts = read_counts(path)
-        try:
-            result = cls(**counts)
-            if result.games != counts["manifest"].get("games", result.games):
-                raise ValueError("its manifest says another number of games")
-        except ValueError as error:
-            raise ValueError(f"{printable(path)} holds no counts of a run: {error}") from None
-        return result
+        return cls(**read_counts(path))
 
     def __add__(self, other: object) -> Histogram:
         """Merge two runs of the same game, attack, edges and fidelity whose games are disjoint.

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from errno import ENOENT
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from mipsim._family import runs_users_code
 from mipsim._precision import exact_scope, run_in
 from mipsim._progress import progress_line
-from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store
+from mipsim.engine.checkpoint import DRAWS, FORMAT, counted, resume, store, stored_counts
 from mipsim.engine.counting import GAMES, PILOT, Counter, play_range
 from mipsim.engine.describe import array_digest, describe, versions
 from mipsim.engine.executors import ShardCounter
@@ -114,7 +112,7 @@ class Run:
 
     def _begun(self) -> list[Histogram]:
         """The counts of every column with which the run begins, on its thresholds: those of its file, or none yet."""
-        stored = [_stored(column.checkpoint) for column in self._columns]
+        stored = [stored_counts(column.checkpoint) for column in self._columns]
         begun = []
         for column, held, (edges, text) in zip(self._columns, stored, self._thresholds(stored), strict=True):
             manifest = self._manifest(column, edges, text)
@@ -206,18 +204,6 @@ class Run:
         raise ValueError(
             f"attack {name_of(column.attack)} gave NaN for {bad[bad > 0][0]} {of}; a score must be a number or +-inf"
         )
-
-
-def _stored(path: Path | None) -> dict[str, Any] | None:
-    """What a checkpoint holds, or None where there is none yet."""
-    if path is None:
-        return None
-    if not path.parent.is_dir():
-        raise FileNotFoundError(ENOENT, f"counts cannot be written to {path}: No such file or directory")
-    try:
-        return vars(Histogram.load(path))
-    except FileNotFoundError:
-        return None
 
 
 def _added(counts: Histogram, more: np.ndarray, now: dict[str, Any]) -> Histogram:

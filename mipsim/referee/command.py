@@ -27,7 +27,7 @@ from mipsim._command_line import (
     run,
     say,
 )
-from mipsim._signals import INTERRUPTED
+from mipsim._signals import INTERRUPTED, LeavingOnCtrlC
 from mipsim._words import printable, quoted, shortened
 from mipsim.audits.claims import FORMS
 from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
     `arguments`: those of the process if None. Returns 0 done, 1 when a statement could not be judged or a disk is full, 2
-    for bad arguments, 130 after Ctrl-C, SIGTERM or SIGHUP.
+    for bad arguments, 130 after Ctrl-C, 143 after SIGTERM and 129 after SIGHUP.
     """
     return run(mipsim, arguments, "mipsim", "the report cannot be written")
 
@@ -194,17 +194,18 @@ def _each(
     results: list[Outcome] = []
 
     try:
-        for statement in statements:
-            results.append(act(statement, folder))
-            say(str(results[-1]))
-            if gap is not None:
-                say(f"  {gap_in(results[-1], gap)}")
-            if folder is not None:
-                from mipsim.referee.reporting.page import report
+        with LeavingOnCtrlC():
+            for statement in statements:
+                results.append(act(statement, folder))
+                say(str(results[-1]))
+                if gap is not None:
+                    say(f"  {gap_in(results[-1], gap)}")
+                if folder is not None:
+                    from mipsim.referee.reporting.page import report
 
-                say(f"  report: {printable(report(results, folder))}")
-            if results[-1].interrupted:
-                return INTERRUPTED
+                    say(f"  report: {printable(report(results, folder))}")
+                if results[-1].interrupted:
+                    return INTERRUPTED
     except KeyboardInterrupt:
         where = "" if out is None else f" and stored in {printable(out)}"
         done = f"{len(results)} finished{where}" if results else "nothing was judged"

@@ -142,7 +142,7 @@ FORGED: dict[str, tuple[Any, str]] = {
     "edges alone": (lambda path: np.savez(path, edges=np.zeros(1)), NONE),
     "objects": (lambda path: np.savez(path, edges=np.array([object()], dtype=object), out=1, inside=1, manifest=1), NONE),
     "a flipped byte": (lambda path: path.write_bytes((b := path.read_bytes())[:200] + bytes([b[200] ^ 1]) + b[201:]), r"run\.npz"),
-    "other games": (with_manifest(games=99), "holds no counts of a run: its manifest says another number of games"),
+    "other games": (with_manifest(games=99), "does not hold what its manifest says"),
     "another format": (with_manifest(format=1, fidelity=..., route="sufficient"), "holds counts of format 1; this version of mipsim reads format 3"),
 }  # fmt: skip
 

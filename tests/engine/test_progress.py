@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,32 +24,14 @@ class Terminal(io.StringIO):
         return True
 
 
-KERNEL, SESSION = (SimpleNamespace(get_ipython=lambda shell=shell: shell) for shell in (SimpleNamespace(kernel=1), SimpleNamespace()))  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("stream", "ipython", "how", "shown"),
-    [
-        (Terminal, SESSION, {}, True),
-        (Terminal, SESSION, {"progress": False}, False),
-        (io.StringIO, SESSION, {}, False),
-        (io.StringIO, KERNEL, {}, True),
-        (io.StringIO, KERNEL, {"progress": False}, False),
-    ],
-)
-def test_a_terminal_and_a_notebook_show_a_line_that_is_written_anew(monkeypatch, stream, ipython, how, shown):
-    """And a log of a short call nothing."""
+def test_the_line_shows_the_fidelity_on_a_terminal_only(monkeypatch):
     monkeypatch.setattr(_progress, "SAYS_EVERY", 0.0)
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-    shown_there = stream()
-    monkeypatch.setattr(sys, "stderr", shown_there)
-    mi.play(GAME, mi.CovarianceScore(DATA, n=10), 3000, chunk=1000, **how)
-    text = shown_there.getvalue()
-    assert bool(text) == shown
-    if shown:
-        assert text.count("\r") > 1 == text.count("\n")
-        assert "3,000 of 3,000 games" in text.split("\r")[-1]
-        assert "left" not in text.split("\r")[-1]
+    for stream, enabled, shown in ((Terminal(), True, True), (Terminal(), False, False), (io.StringIO(), True, False)):  # fmt: skip
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress_line("sufficient fidelity (table)", 100, 0, enabled) as advance:
+            for done in (10, 60, 100):
+                advance(done)
+        assert ("sufficient fidelity" in stream.getvalue()) == shown
 
 
 def test_a_log_gets_a_line_now_and_then_from_half_a_minute_on(monkeypatch):
@@ -65,6 +48,42 @@ def test_a_log_gets_a_line_now_and_then_from_half_a_minute_on(monkeypatch):
     with progress_line("literal", 400, 0, enabled=True) as advance:
         now += 100
         advance(4)
+
+
+class Front:
+    """A front end that keeps what it was given: each output, and all that was shown there."""
+
+    def __init__(self) -> None:
+        self.outputs: list[list[str]] = []
+
+    def display(self, bundle: dict[str, str], *, raw: bool, display_id: bool) -> Any:
+        assert raw
+        assert display_id
+        sample = [bundle["text/plain"]]
+        self.outputs.append(sample)
+        return SimpleNamespace(update=lambda more, raw: sample.append(more["text/plain"]))
+
+
+@pytest.fixture
+def front(monkeypatch: pytest.MonkeyPatch) -> Front:
+    shown = Front()
+    ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown.display))
+    monkeypatch.setattr(_progress, "SAYS_EVERY", 0.0)
+    return shown
+
+
+@pytest.mark.parametrize(("every", "how", "shown"), [(0.0, {}, True), (0.0, {"progress": False}, False), (3600.0, {}, False)])  # fmt: skip
+def test_a_notebook_shows_a_single_output(front, monkeypatch, capsys, every, how, shown) -> None:
+    """None where it is not wanted, or the call is short."""
+    monkeypatch.setattr(_progress, "SAYS_EVERY", every)
+    mi.play(GAME, mi.CovarianceScore(DATA, n=10), 3000, chunk=1000, **how)
+    assert len(front.outputs) == shown
+    assert all("3,000 of 3,000 games" in sample[-1] and "left" not in sample[-1] for sample in front.outputs)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))
+    assert not _progress.in_notebook()  # a terminal session of IPython
 
 
 class Counts:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mipsim._signals import INTERRUPTED, ended, interruptible
+from mipsim._signals import ended, interruptible, last_status
 from tests.faults import campaigns as stored
 from tests.faults import hostile_files, hostile_words, processes
 from tests.faults.campaigns import Figures, in_folder
@@ -75,5 +75,5 @@ if __name__ == "__main__":
         status = interruptible(main)("--quick" in sys.argv[1:])
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        status = INTERRUPTED
+        status = last_status()
     sys.exit(ended(status))

@@ -165,9 +165,9 @@ def test_a_signal_ends_a_run_in_a_single_line(tmp_path):
 
 
 def test_handlers_are_as_they_were(capsys):
-    before = [signal.getsignal(number) for number in processes.KINDS]
+    before = [signal.getsignal(number) for number in processes.STATUS]
     assert main(["list"]) == 0
-    assert [signal.getsignal(number) for number in processes.KINDS] == before
+    assert [signal.getsignal(number) for number in processes.STATUS] == before
 
 
 # Each campaign reports a planted defect, so that what it says held was looked at.

@@ -138,5 +138,5 @@ def test_a_signal_says_where_a_share_is_stored(capfd, monkeypatch, tmp_path):
     monkeypatch.setattr(
         sims.runner, "run", interruptible(lambda *_, **__: signal.raise_signal(signal.SIGTERM))
     )
-    assert main(["run", "azize_fig2_easy", "--shard", "0/2"]) == 130
+    assert main(["run", "azize_fig2_easy", "--shard", "0/2"]) == 143
     assert capfd.readouterr().err == "interrupted; finished chunks are stored in .\n"

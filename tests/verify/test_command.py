@@ -259,7 +259,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path, names, kept, kind):
     finally:
         process.kill()
         process.wait()
-    assert process.returncode == 130, err
+    assert process.returncode == 128 + kind, err
     assert "Traceback" not in err
     total = kept + 2
     message = [line for line in out.splitlines() if line.startswith("Interrupted")]
