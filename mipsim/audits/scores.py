@@ -330,7 +330,7 @@ def read_scores(
     """Read scores from a file, a frame or arrays.
 
     The ending of a file says how it is written: text with a header (.csv, .tsv, .txt), an object of lists (.json) or arrays (.npz).
-    The columns, or arrays, are `score` (or `loss`) and exactly one of `member` (`is_member`, `membership`, `split`), `label`, `coin`
+    The columns, or arrays, are `score` (or `loss`) and exactly 1 of `member` (`is_member`, `membership`, `split`), `label`, `coin`
     (1 = "in"; plurals too), `cluster` if there are clusters, `run` (or `model`) and `record` if there are several runs; or `members` and
     `non_members`, the scores of each world. Output of ml_privacy_meter, LeakPro, LiRA, TensorFlow Privacy, jax_privacy and PrivacyGuard is
     recognised by its names. Further columns are ignored, as `read_as` tells; other names, and two for the same, need `columns`.

@@ -66,7 +66,7 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
     >>> table_of(Path("s.npy"), b"")
     Traceback (most recent call last):
     ...
-    ValueError: it ends in '.npy', of a single array; store all in one: numpy.savez("s.npz", score=..., member=...)
+    ValueError: it ends in '.npy', of a single array; store all together: numpy.savez("s.npz", score=..., member=...)
     """
     ending = file.suffix.lower()
     named = f"it ends in {printable(repr(ending), 20)}"
@@ -78,7 +78,7 @@ def table_of(file: Path, content: bytes, separator: str | None = None) -> Table:
         return READERS[ending](content)
     if ending in (".npy", ".pickle", ".pkl"):
         why = "of a single array" if ending == ".npy" else "a pickle, which may run code and is not read"
-        raise ValueError(f'{named}, {why}; store all in one: numpy.savez("s.npz", score=..., member=...)')
+        raise ValueError(f'{named}, {why}; store all together: numpy.savez("s.npz", score=..., member=...)')
     endings = ", ".join((*_TEXTS, *READERS))
     raise ValueError(
         f"{named}; scores are read from {endings}, and in Python from what pandas reads: mi.audit(pandas.read_parquet(FILE), ...)"
@@ -104,7 +104,7 @@ def text_table(content: bytes, separator: str | None = None) -> Table:
     r"""The columns of a text with a header, such as CSV.
 
     `content`: of the file, UTF-8; `separator`: of the cells, a single character or its name in `SEPARATORS`; None takes what the header
-    has of comma, semicolon and tab. Raises ValueError if it is no text, is empty, names no column or one twice, or some line has more
+    has of comma, semicolon and tab. Raises ValueError if it is no text, is empty, names no column or a column twice, or some line has more
     or fewer cells than the header.
 
     >>> table = text_table(b"alpha;beta\n0;1\n1;0\n")

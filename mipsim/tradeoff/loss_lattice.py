@@ -1,4 +1,4 @@
-"""Runs whose loss takes one of two values, a length apart, that the releases before may choose: recursions on a lattice of losses."""
+"""Runs whose loss takes either of two values, a length apart, that the releases before may choose: recursions on a lattice of losses."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def best_of_runs(curve: AbstractTradeOff, *, runs: float, shape: float = 1.0) ->
 
     A known number of runs is a composition, of which the best is a function: `mi.compose(curve, copies=K)`. That grows as the root of K; a
     random K costs a constant factor and a logarithm. The end that leaks more is the theorems', from Renyi divergences; no tight bound is known.
-    The other end is that of a score which says nothing, for an attacker who takes no release for one of the world without the target.
+    The other end is that of a score which says nothing, for an attacker who takes no release for the world without the target.
 
     Args:
         curve: of a single run, whichever it is; of both directions the worse is taken.

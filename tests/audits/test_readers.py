@@ -285,8 +285,8 @@ def test_a_file_of_any_tool_is_read_by_the_whole_command_that_its_only_refusal_p
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("s.npy", r"of a single array; store all in one: numpy\.savez"),
-        ("s.pickle", "a pickle, which may run code and is not read; store all in one"),
+        ("s.npy", r"of a single array; store all together: numpy\.savez"),
+        ("s.pickle", "a pickle, which may run code and is not read; store all together"),
         ("s.parquet", r"scores are read from \.csv, .* in Python from what pandas reads: mi\.audit\(pandas\.read_parquet"),
     ],
 )  # fmt: skip

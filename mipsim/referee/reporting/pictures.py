@@ -66,7 +66,7 @@ def keep(outcome: Outcome, picture: str | None = None) -> str:
 
 
 def stored(outcome: Outcome) -> str | None:
-    """The picture of an outcome, if it has one yet."""
+    """The picture of an outcome, if it has any yet."""
     return _PICTURES.get(outcome)
 
 
@@ -113,7 +113,7 @@ def svg(evidence: CurveEvidence | TrendEvidence, verdict: Verdict, title: str) -
 
 
 def _draw_curve(evidence: CurveEvidence, figure: Figure) -> None:
-    """FNR on FPR in probits, where a gap at a low FPR is seen as one in the middle is."""
+    """FNR on FPR in probits, where a gap at a low FPR is seen as in the middle."""
     axes, band = figure.subplots(), evidence.band
     positive = evidence.alpha[(evidence.alpha > 0) & np.isfinite(evidence.alpha)]
     least = float(np.clip(positive.min(initial=1e-3), 1e-12, 0.1))
