@@ -17,7 +17,7 @@ _REACH = 10.8  # by Hoeffding's bound the losses of runs are that many root runs
 
 
 def places(length: float, runs: int) -> int:
-    """How many places a length has on the lattice; 0 where too many would be needed, or no more than float64's rounding is hidden.
+    """How many places a length has on the lattice; 0 where the lattice would be too long, or the losses too small for its error bound.
     >>> places(0.1, 100), places(0.1, 100_000), places(100.0, 100), places(1e-5, 2)
     (32, 0, 0, 0)
     """

@@ -54,7 +54,6 @@ def shuffled(
     below = [log_ndtr(c - mean) + rest for mean in (other, shift)]
     with np.errstate(under="ignore"):
         (tnr, fpr), (fnr, tpr) = ((np.exp(logs), -np.expm1(logs)) for logs in below)
-    # A rate that underflows would be taken for a certain test.
     fpr, tnr, fnr, tpr = (rate[(fpr > _LEAST) & (fnr > _LEAST)] for rate in (fpr, tnr, fnr, tpr))
     least = SampledTradeOff.from_points(*with_trivial_tests((fpr, tnr, fnr, tpr)), slack=_SLACK)
     return BoundedTradeOff(most, compose(least, copies=times, accuracy=1e-3, epsilon_accuracy=1e-3))
