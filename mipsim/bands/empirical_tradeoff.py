@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, overload
@@ -310,14 +311,19 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     @cached_property
     def curve_band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
-        risk = 1.0 - self.confidence
         single = are_single(self.thresholds)
         if self._mixed is not None:
-            return replace(anytime_band(*self._mixed, risk), single=single)
-        if not self.free_thresholds:
-            return CurveBand.from_counts(*self._counts, risk, single)
-        out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
-        return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
+            return replace(anytime_band(*self._mixed, 1.0 - self.confidence), single=single)
+        return CurveBand(*self._bounds(0.5 * (1.0 - self.confidence)), single=single)
+
+    def _bounds(self, risk: float) -> Iterator[np.ndarray]:
+        """Lower and upper bounds of the FPRs, then of the FNRs, which fail with this probability in each world."""
+        for world in (self.out, self.inside):
+            yield from (
+                duembgen_wellner(world.count, world.games, risk)
+                if self.free_thresholds
+                else world.bounds(risk)
+            )
 
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
@@ -557,14 +563,10 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
         worlds are independent: both sides hold with chance at least 1 - risk.
         """
-        risk = 1.0 - self.confidence
         if self._mixed is not None:
             return self.curve_band
-        if self.free_thresholds:
-            _, fpr = duembgen_wellner(self.false_positives, self.out_games, risk)
-            _, fnr = duembgen_wellner(self.false_negatives, self.in_games, risk)
-        else:  # the upper end of a two-sided interval at this risk fails with half of it
-            (_, fpr), (_, fnr) = self.out.bounds(risk), self.inside.bounds(risk)
+        # At fixed thresholds the upper end of a two-sided interval at this risk fails with half of it.
+        _, fpr, _, fnr = self._bounds(1.0 - self.confidence)
         nothing = np.zeros_like(fpr)
         return CurveBand(nothing, fpr, nothing, fnr)
 
