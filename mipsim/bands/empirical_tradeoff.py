@@ -366,10 +366,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         low, high = self.curve_band.at(fpr)
         return 1.0 - high, 1.0 - low
 
-    def _tpr_lines(self) -> list[tuple[str, str]]:
-        ends = zip(PRINTED_FPRS, *self._tpr(np.asarray(PRINTED_FPRS)), strict=True)
-        return [(f"TPR at FPR {fpr:g}", shown((low, high))) for fpr, low, high in ends]
-
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason.
 
@@ -662,6 +658,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         reach = shown((min(inside), max(inside)), 3) if inside else "no threshold has an FPR inside (0, 1)"
         (a_low, a_high), (u_low, u_high) = self._advantage_interval, self._auc_interval()
         tied, _ = self.curve_band.intervals_of_ties()
+        rows = zip(PRINTED_FPRS, *self._tpr(np.asarray(PRINTED_FPRS)), strict=True)
         more: list[tuple[str, str]] = []
         if max(a_high - a_low, u_high - u_low) > _SILENT:
             more = [("why [0, 1]", self._silence)]
@@ -683,7 +680,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
                 else []
             ),
             *more,
-            *self._tpr_lines(),
+            *((f"TPR at FPR {fpr:g}", shown((low, high))) for fpr, low, high in rows),
             ("mu", at_least(self.mu_lower_bound())),
         ]
 
