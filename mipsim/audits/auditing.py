@@ -18,7 +18,6 @@ from mipsim.audits.designs import CONFIDENCE, DELTA, DESIGNS, OPTIONS
 from mipsim.audits.one_run import SINGLE, OneRun
 from mipsim.audits.result import Audit
 from mipsim.audits.scores import Scores, read_scores
-from mipsim.bands.clopper_pearson import clopper_pearson
 from mipsim.bands.comparison import NUMERICAL_FLOOR
 from mipsim.bands.empirical_tradeoff import EmpiricalTradeOff
 from mipsim.bands.family_bound import approximate_dp, gdp
@@ -265,8 +264,7 @@ def _verdict(against: tuple[bool, str] | None) -> dict[str, Any]:
 def _decides(curve: EmpiricalTradeOff, claim: Promise, delta: float) -> tuple[float, float]:
     """(FPR, FNR) at the threshold whose own bounds speak most clearly against the claim, or for a leak."""
     risk = 1.0 - curve.confidence
-    a = clopper_pearson(curve.false_positives, curve.out_games, risk)[1]
-    b = clopper_pearson(curve.false_negatives, curve.in_games, risk)[1]
+    a, b = (rates.limits(0.5 * risk)[1] for rates in (curve.out, curve.inside))
     if isinstance(claim, RatePromise):  # the lowest whose FPR is within the promise
         best = min(int((a > claim.fpr).sum()), a.size - 1)
         return float(curve.alpha[best]), float(curve.beta[best])

@@ -50,11 +50,10 @@ def next_look(games: int, first: int, parts: int) -> int:
 @dataclass(frozen=True, eq=False)
 class MixedRates:
     """K rates with the mixture martingale of their counts.
-    >>> rates = MixedRates.of(np.array([500]), 1000)
-    >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
+    >>> for earlier in (0, 2000):
+    ...     rates = MixedRates(*np.array([[500], [500], [earlier], [earlier]]))
+    ...     [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
     [[0.427], [0.573]]
-    >>> rates = MixedRates.of(np.array([500]), 1000, np.array([[2000], [2000]]))
-    >>> [ndtr(rates.limit(np.array([7.0]), upper=upper)).round(3).tolist() for upper in (False, True)]
     [[0.44], [0.56]]
     """
 
@@ -63,14 +62,6 @@ class MixedRates:
     # the same of earlier games, independent of these, which make the mixture narrower; 0 if there are none
     earlier_count: np.ndarray
     earlier_other: np.ndarray  # the other earlier games
-
-    @classmethod
-    def of(cls, count: np.ndarray, games: int, earlier: np.ndarray | None = None) -> MixedRates:
-        """The rates of `games` games; `earlier` holds the earlier counts that are those of the rate and the other counts, shape
-        (2, K).
-        """
-        previous = np.zeros((2, count.size)) if earlier is None else earlier
-        return cls(count, games - count, *previous)
 
     def __getitem__(self, chosen: np.ndarray) -> MixedRates:
         return MixedRates(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
@@ -140,8 +131,8 @@ def mixed_rates(
             f"earlier_counts has shape {counts.shape}; it must have shape {(4, false_positives.size)} and entries >= 0"
         )
     return (
-        MixedRates.of(false_positives, out_games, counts[:2]),
-        MixedRates.of(false_negatives, in_games, counts[2:]),
+        MixedRates(false_positives, out_games - false_positives, *counts[:2]),
+        MixedRates(false_negatives, in_games - false_negatives, *counts[2:]),
     )
 
 
@@ -198,7 +189,7 @@ def anytime_band(out: MixedRates, inside: MixedRates, failure_probability: float
     `out`: the FPRs at K thresholds; `inside`: the FNRs; `failure_probability`: chance that some bound ever fails, in (0,
     1); half of it for each world.
 
-    >>> rates = MixedRates.of(np.array([500]), 1000)
+    >>> rates = MixedRates(*np.array([[500], [500], [0], [0]]))
     >>> band = anytime_band(rates, rates, 0.001)
     >>> band.alpha_low.round(3).tolist(), band.alpha_high.round(3).tolist()
     ([0.425], [0.575])

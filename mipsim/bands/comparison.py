@@ -328,14 +328,9 @@ class Comparison(AbstractComparison):
         used = self.used & stronger & weaker
         return replace(self, low=low, high=high, used=used, one_sided=lambda: ends(*self.one_sided_ends))
 
-    @property
-    def _separates(self) -> bool:
-        """Whether some threshold has scores of the same world on either side of it."""
-        return some_separate(self.alpha, self.beta)
-
     def games_to_confirm(self, tolerance: float | None = None) -> int | None:
         """As for every comparison; None also where no threshold separates any scores."""
-        return super().games_to_confirm(tolerance) if self._separates else None
+        return super().games_to_confirm(tolerance) if some_separate(self.alpha, self.beta) else None
 
     def _meaning(self, kind: str) -> str:
         """What a confirmation of this kind states, in words."""
@@ -358,7 +353,7 @@ class Comparison(AbstractComparison):
     @property
     def _silence(self) -> str:
         few = min(self.out_games, self.in_games) < 2 * LEAST_COUNT  # than the four cells of a threshold need
-        if self.thresholds_used or not (few or not self._separates):
+        if self.thresholds_used or (some_separate(self.alpha, self.beta) and not few):
             return ""
         return why_silent(self.alpha, self.beta, self.out_games, self.in_games)
 

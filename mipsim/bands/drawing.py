@@ -266,7 +266,7 @@ def _named(curves: object) -> dict[str, Any]:
     elif isinstance(curves, Sequence):
         named = {}
         for curve in curves:
-            label = _label(curve)
+            label = "played" if isinstance(curve, EmpiricalTradeOff) else _printed(curve, 40)
             named[label if label not in named else f"{label} ({len(named) + 1})"] = curve
     else:
         raise ValueError(
@@ -280,12 +280,6 @@ def _named(curves: object) -> dict[str, Any]:
                 f"curves holds {kind_of(curve)} as {label!r}; every entry must be a trade-off curve"
             )
     return named
-
-
-def _label(curve: object) -> str:
-    if isinstance(curve, EmpiricalTradeOff):
-        return "played"
-    return _printed(curve, 40)
 
 
 def _printed(curve: object, most: int) -> str:

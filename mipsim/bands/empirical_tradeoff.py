@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never, overload
@@ -310,14 +311,19 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
     @cached_property
     def curve_band(self) -> CurveBand:
         """The band, simultaneous over both worlds and all thresholds: Clopper-Pearson, or free of thresholds."""
-        risk = 1.0 - self.confidence
         single = are_single(self.thresholds)
         if self._mixed is not None:
-            return replace(anytime_band(*self._mixed, risk), single=single)
-        if not self.free_thresholds:
-            return CurveBand.from_counts(*self._counts, risk, single)
-        out = duembgen_wellner(self.false_positives, self.out_games, risk / 2)
-        return CurveBand(*out, *duembgen_wellner(self.false_negatives, self.in_games, risk / 2), single)
+            return replace(anytime_band(*self._mixed, 1.0 - self.confidence), single=single)
+        return CurveBand(*self._bounds(0.5 * (1.0 - self.confidence)), single=single)
+
+    def _bounds(self, risk: float) -> Iterator[np.ndarray]:
+        """Lower and upper bounds of the FPRs, then of the FNRs, which fail with this probability in each world."""
+        for world in (self.out, self.inside):
+            yield from (
+                duembgen_wellner(world.count, world.games, risk)
+                if self.free_thresholds
+                else world.bounds(risk)
+            )
 
     def band(self, alpha: object) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) bounds of the FNR at each FPR `alpha` (any shape, in [0, 1]), simultaneous over all.
@@ -359,10 +365,6 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         """The intervals, without a warning."""
         low, high = self.curve_band.at(fpr)
         return 1.0 - high, 1.0 - low
-
-    def _tpr_lines(self) -> list[tuple[str, str]]:
-        ends = zip(PRINTED_FPRS, *self._tpr(np.asarray(PRINTED_FPRS)), strict=True)
-        return [(f"TPR at FPR {fpr:g}", shown((low, high))) for fpr, low, high in ends]
 
     def advantage_interval(self) -> tuple[float, float]:
         """Interval of the attack's largest TPR - FPR over all thresholds; warns where it is [0, 1], with the reason.
@@ -557,14 +559,10 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         Harris' inequality both happen with chance at most p^2, and risk >= 2 p - p^2 gives 1 - p >= sqrt(1 - risk); the
         worlds are independent: both sides hold with chance at least 1 - risk.
         """
-        risk = 1.0 - self.confidence
         if self._mixed is not None:
             return self.curve_band
-        if self.free_thresholds:
-            _, fpr = duembgen_wellner(self.false_positives, self.out_games, risk)
-            _, fnr = duembgen_wellner(self.false_negatives, self.in_games, risk)
-        else:  # the upper end of a two-sided interval at this risk fails with half of it
-            (_, fpr), (_, fnr) = self.out.bounds(risk), self.inside.bounds(risk)
+        # At fixed thresholds the upper end of a two-sided interval at this risk fails with half of it.
+        _, fpr, _, fnr = self._bounds(1.0 - self.confidence)
         nothing = np.zeros_like(fpr)
         return CurveBand(nothing, fpr, nothing, fnr)
 
@@ -660,6 +658,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
         reach = shown((min(inside), max(inside)), 3) if inside else "no threshold has an FPR inside (0, 1)"
         (a_low, a_high), (u_low, u_high) = self._advantage_interval, self._auc_interval()
         tied, _ = self.curve_band.intervals_of_ties()
+        rows = zip(PRINTED_FPRS, *self._tpr(np.asarray(PRINTED_FPRS)), strict=True)
         more: list[tuple[str, str]] = []
         if max(a_high - a_low, u_high - u_low) > _SILENT:
             more = [("why [0, 1]", self._silence)]
@@ -681,7 +680,7 @@ class EmpiricalTradeOff(Counts, Printed, DisplayedCurve):
                 else []
             ),
             *more,
-            *self._tpr_lines(),
+            *((f"TPR at FPR {fpr:g}", shown((low, high))) for fpr, low, high in rows),
             ("mu", at_least(self.mu_lower_bound())),
         ]
 

@@ -132,11 +132,11 @@ def _probit(rate: np.ndarray) -> np.ndarray:
 @cache
 def total_variation() -> Family:
     """Advantage v: g_v(a) = max(0, 1 - v - a), so that v(a, b) = 1 - a - b."""
+    return Family(((_from_half, _from_half),))
 
-    def half(rate: np.ndarray) -> np.ndarray:
-        return 0.5 - rate
 
-    return Family(((half, half),))
+def _from_half(rate: np.ndarray) -> np.ndarray:
+    return 0.5 - rate
 
 
 def approximate_dp(delta: float) -> Family:
@@ -171,10 +171,7 @@ def _delta_at(epsilon: float) -> Family:
     def paid(rate: np.ndarray) -> np.ndarray:
         return 0.5 - ratio * rate
 
-    def missed(rate: np.ndarray) -> np.ndarray:
-        return 0.5 - rate
-
-    return Family(((paid, missed), (missed, paid)))
+    return Family(((paid, _from_half), (_from_half, paid)))
 
 
 def family_lower_bound(

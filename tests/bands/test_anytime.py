@@ -36,7 +36,7 @@ def rates(
 
     def world(counts: ArrayLike, games: int, before: np.ndarray) -> MixedRates:
         x = np.asarray(counts, float)
-        return MixedRates.of(x, games, np.broadcast_to(before, (2, x.size)))
+        return MixedRates(x, games - x, *np.broadcast_to(before, (2, x.size)))
 
     return world(x, n0, previous[:2]), world(y, n1, previous[2:])
 

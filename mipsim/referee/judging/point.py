@@ -196,17 +196,6 @@ def controlled(statement: Statement) -> Statement:
     if control is None:
         raise ValueError(f"{statement.name} has no control; it needs a control, Control(at, shift)")
 
-    if control.claimed is not None or control.truth is not None:
-        factor = 1.0 + control.shift
-        return replace(
-            statement,
-            name=f"{statement.name}-control",
-            claimed=statement.claimed if control.claimed is None else partial(control.claimed, factor),
-            truth=statement.truth if control.truth is None else partial(control.truth, factor),
-            points=(control.at,),
-            control=None,
-        )
-
     def stricter(**at: Any) -> Any:
         claimed = read("claimed", statement.call("claimed", at))
         if isinstance(claimed, Number):
@@ -214,12 +203,13 @@ def controlled(statement: Statement) -> Statement:
         known = curve(lawful(claimed) or Number(0.0))
         return Shifted(known, -control.shift * mu_of(known))
 
-    truth = (lambda **at: statement.call("claimed", at)) if control.attained else statement.truth
-    return replace(
-        statement,
-        name=f"{statement.name}-control",
-        claimed=stricter,
-        truth=truth,
-        points=(control.at,),
-        control=None,
-    )
+    claimed, truth = statement.claimed, statement.truth
+    if control.claimed is None and control.truth is None:
+        claimed = stricter
+        truth = (lambda **at: statement.call("claimed", at)) if control.attained else truth
+    if control.claimed is not None:
+        claimed = partial(control.claimed, 1.0 + control.shift)
+    if control.truth is not None:
+        truth = partial(control.truth, 1.0 + control.shift)
+    name = f"{statement.name}-control"
+    return replace(statement, name=name, claimed=claimed, truth=truth, points=(control.at,), control=None)
