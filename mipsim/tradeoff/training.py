@@ -39,13 +39,15 @@ _WORDS = {
     "neighbours": {name: f"{name} {name}_one" for name in NEIGHBOURS},
     "normalise": {name: name for name in NORMALISE},
 }
-_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm", "encrypt", "synthetic")  # fmt: skip
+_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm", "encrypt", "synthetic", "seed")  # fmt: skip
 """How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
 _FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp differential_privacy enable_differential_privacy use_differential_privacy"
 _OFF: dict[str, tuple[str, ...]] = dict.fromkeys(_ON.split(), ("false", "no", "off", "0"))
 _OFF |= dict.fromkeys(("disable_dp", "no_dp", "nodp", "non_private"), ("true", "yes", "on", "1"))
 """Name -> the values with which no noise is added."""
+_OF_NOISE, _USUAL_NOISE = {"noise", "mechanism"}, ("gaussian", "iid_gaussian", "normal", "false", "none", "")
+"""Parts of names that say what the noise is, and values by which it is the usual."""
 _SIZES = {"total", "init_value", "per_device_per_step", "scale_schedule"}
 """What a table of a batch may have; the first two are the records in a step, if no schedule changes them."""
 _OVERRULED = {"shuffle": "poisson_sampling", "batch_size": "logical_batch_size"}
@@ -247,6 +249,12 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         else:
             given[name], spelt[name] = _plain(word, name, value), word
     _refuse_mistyped(unread, given)
+    for word in unread:
+        pieces = set(word.split("_"))
+        if pieces & _OF_NOISE and "seed" not in pieces and str(held[word]).lower() not in _USUAL_NOISE:
+            raise ValueError(
+                f"{printable(word, 40)} is {quoted(held[word])}, which is not read; leave it out if the noise of each step is Gaussian, with the noise_multiplier"
+            )
     parts = held.get("num_microbatches", held.get("microbatches"))
     if parts is not None and parts != given.get("batch_size", parts):
         raise ValueError(
