@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,14 @@ _NAMES = {
     "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier std_relative z",
     "sampling_rate": "sampling_rate sample_rate sampling_probability sampling_prob q",
     "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
+    "microbatches": "microbatches num_microbatches",
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
     "devices": "devices world_size num_devices n_gpus num_gpus",
     "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples ds_size n",
     "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs dp_epochs",
-    "steps": "steps num_steps n_steps max_steps train_steps num_train_steps iterations num_iterations num_updates",
+    "steps": "steps num_steps n_steps max_steps train_steps total_steps num_train_steps iterations num_iterations num_updates",
     "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
-    "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling shuffle",
+    "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling use_poisson poisson shuffle",
     "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
     "group": "group",
     "normalise": "normalise normalize",
@@ -39,22 +41,55 @@ _WORDS = {
     "neighbours": {name: f"{name} {name}_one" for name in NEIGHBOURS},
     "normalise": {name: name for name in NORMALISE},
 }
-_ELSEWHERE = ("optim", "adam", "sched", "eval", "test", "val", "sampler", "model", "adversar", "attack", "pgd", "augment", "loss", "layer", "norm", "batch_norm", "batchnorm", "encrypt", "synthetic", "seed")  # fmt: skip
-"""How tables begin that are not read: an epsilon in them is that of Adam or of an attack, a batch that of a test, steps those of a generator."""
-_FLAGS = {"poisson_sampling": "poisson", "shuffle": "shuffled"}
-_ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp differential_privacy enable_differential_privacy use_differential_privacy"
-_OFF: dict[str, tuple[str, ...]] = dict.fromkeys(_ON.split(), ("false", "no", "off", "0"))
-_OFF |= dict.fromkeys(("disable_dp", "no_dp", "nodp", "non_private"), ("true", "yes", "on", "1"))
-"""Name -> the values with which no noise is added."""
-_OF_NOISE, _USUAL_NOISE = {"noise", "mechanism"}, ("gaussian", "iid_gaussian", "normal", "false", "none", "")
-"""Parts of names that say what the noise is, and values by which it is the usual."""
+_FLAGS = {
+    "poisson_sampling": "poisson",
+    "use_poisson": "poisson",
+    "poisson": "poisson",
+    "shuffle": "shuffled",
+}
+_PARTS = re.compile(r"optim|adam|sched|model|loss|layer|norm|batch_?norm")
+"""How tables of parts of a training begin: an epsilon in them is that of Adam, steps are those of a rate of learning."""
+_RUNS = re.compile(r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic")
+"""How tables of other runs begin: a batch in them is that of a test, steps those of a generator or of an attack."""
+_OF_NOISE = re.compile(
+    r"nois|sigma|priva|laplac|mechanism|micro|clip|grad_norm|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
+)
+_OF_BATCH = re.compile(
+    r"batch(?!_?norm|_first)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
+)
+_OF_STEPS = re.compile(
+    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
+)
+_OF_DATA = re.compile(r"split|frac|subset|percent|portion|hold_?out")
+"""Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
+_NO_NOISE = re.compile(
+    r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^non_?private_epochs$"
+)
+_ASIDE = re.compile(
+    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|workers?|index|engine|use_gpu)(_|$)"
+)
+"""Names of files, seeds and reports say nothing of the noise; these say nothing of a training's batches and steps."""
+_ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training train_with_dp private is_private opacus use_opacus noise add_noise use_noise"
+_ON += " privacy use_privacy enable_privacy differential_privacy enable_differential_privacy use_differential_privacy differentially_private"
+_OFF = "disable_dp no_dp nodp non_private disable_privacy disable_noise adaptive_clipping adaptive_clip deterministic_noise_for_testing"
+_USUAL = dict.fromkeys(_ON.split(), "true yes on 1") | dict.fromkeys(_OFF.split(), "false no off 0")
+_USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
+_USUAL |= {"clipping": "flat per_sample per_layer true"}
+_USUAL |= dict.fromkeys(("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits"), "")
+"""Name -> the values that are the usual, any if there are none; another changes the noise, and so does none at all."""
+_OTHERS = re.compile(
+    r"non_?private|no_?(dp|noise|privacy)|laplace|l_?dp|local_dp|(dp_?)?(ftrl|mf)|band_?mf|pate|tree_.*|.*_perturbation"
+)
+"""Values, whatever their name, by which a training is another."""
 _SIZES = {"total", "init_value", "per_device_per_step", "scale_schedule"}
 """What a table of a batch may have; the first two are the records in a step, if no schedule changes them."""
 _OVERRULED = {"shuffle": "poisson_sampling", "batch_size": "logical_batch_size"}
 """What is true of a loader or of the memory alone, where the file says the other."""
 _IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
+_NONE = "", "_", "none", "null", "false", "no", "off", "0", "0.0", "1", "1.0"
+"""Values that change no batch and no step: none, and 1 of what they are multiplied by."""
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
-_MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 10_000, 8
+_MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 100_000, 8
 
 
 def _by_spelling(table: dict[str, str]) -> dict[str, str]:
@@ -130,8 +165,8 @@ def _content(path: Path) -> Mapping[str, Any]:
             try:
                 _once_in_yaml(yaml.compose(text, yaml.SafeLoader))
                 held = yaml.safe_load(text)
-            except yaml.YAMLError as error:
-                raise ValueError(printable(error, 80)) from None
+            except (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
+                raise ValueError(f"it is no YAML: {printable(' '.join(str(error).split()), 80)}") from None
     except OSError as error:
         raise ValueError(f"it cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -151,44 +186,108 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _once_in_yaml(root: Any) -> None:
-    """Refuse a name that a table of YAML has twice, of which the package takes the last; each node once, whoever refers to it."""
-    nodes, seen = [root], {id(root)}
+    """Refuse a name that a table of YAML has twice, of which the package takes the last, and nodes that grow by being referred to."""
+    nodes = [root]
     for node in nodes:
         pairs = node.value if isinstance(getattr(node, "value", None), list) else []
         tables = [pair for pair in pairs if isinstance(pair, tuple)]
         _once([(key.value, value) for key, value in tables if isinstance(key.value, str)])
-        for below in (value for _, value in tables):
-            if id(below) not in seen:
-                seen.add(id(below))
-                nodes.append(below)
+        nodes += [value for _, value in tables] or pairs
+        if len(nodes) > _MOST_NAMES:
+            raise ValueError(f"it has more than {_MOST_NAMES} entries")
 
 
-def _entries(table: Mapping[Any, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+_Entry = tuple[str, Any, str]
+_UNREAD = "part", "run", "list"
+
+
+def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iterator[_Entry]:
+    """Each name with its value, and what the table is of where it stands: "" the training, "noise" its privacy, else what is not read; a table itself has no name."""
     if depth > _DEEPEST:
         raise ValueError(f"its tables are nested more than {_DEEPEST} deep")
-    words = {key: str(key).strip().lower().replace("-", "_").replace(" ", "_") for key in table}
+    yield "", None, within
+    words = {key: _word(key) for key in table}
+    with_noise = within == "noise" or "noise_multiplier" in map(_SPELT.get, words.values())
     for key, value in table.items():
         word = words[key]
-        if word == "enabled" and "noise_multiplier" in map(_SPELT.get, words.values()):
+        if re.search(r"[./]", word):  # a path of tables, as on a command line
+            first, rest = re.split(r"[./]+", word, maxsplit=1)
+            yield from _entries({first: {rest: value}}, depth + 1, within)
+            continue
+        if with_noise and word in ("enabled", "enable", "active", "use", "do", "on"):
             word = "dp_enabled"
         known = word in _SPELT and _SPELT[word] not in ("sampling", "neighbours")
+        if isinstance(value, (list, tuple)) and word != "phases":
+            for part in (part for part in value if isinstance(part, Mapping)):
+                yield from _entries(part, depth + 1, within if within == "run" else "list")
         if not isinstance(value, Mapping):
-            yield word, value
-        elif word in _SPELT and "value" in value:  # as trackers of runs write a name
-            yield word, value["value"]
+            yield word, value, within
+        elif word in _SPELT and "value" in value and value.keys() <= {"value", "desc", "description"}:
+            yield word, value["value"], within  # as trackers of runs write a name
         elif word == "batch_size" and value.keys() <= _SIZES and not value.get("scale_schedule"):
-            yield word, value.get("total", value.get("init_value"))
+            yield word, value.get("total", value.get("init_value")), within
         elif known:  # which is refused
-            yield word, value
-        elif not word.startswith(_ELSEWHERE):
-            yield from _entries(value, depth + 1)
+            yield word, value, within
+        elif not re.search(r"(^|_)seeds?$", word):
+            below = (
+                "run"
+                if _RUNS.match(word)
+                else "part"
+                if _PARTS.match(word)
+                else "noise"
+                if _OF_NOISE.search(word)
+                else ""
+            )
+            yield from _entries(value, depth + 1, within if within in _UNREAD else below or within)
+
+
+def _word(key: Any) -> str:
+    """A name as the table has it, from `noise-multiplier`, `Noise Multiplier` or `noiseMultiplier`."""
+    return re.sub(r"[^\w./]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key).strip())).lower()
+
+
+def _changes(word: str, value: Any, within: str) -> bool:
+    """Whether a name that is not read may change the noise, the batches or the steps."""
+    text, own = _word(value), within in ("", "noise")
+    if word in _USUAL:
+        version = word == "opacus" and "." in text
+        return bool(_USUAL[word]) and text not in _USUAL[word].split() and not version
+    if own and _OTHERS.fullmatch(text):
+        return True
+    if re.search(r"clip|grad_norm", word) and not re.search("nois|sigma", word):
+        return own and not _is_norm(value)
+    if value is None or _NO_NOISE.search(word):
+        return False
+    if (within == "noise" and not re.search("physical|actual", word)) or _OF_NOISE.search(word):
+        return True
+    if within == "list" and word in _SPELT:
+        return True
+    indexed = word in ("gpu", "cuda_visible_devices") and text.isdigit()  # of a single device
+    if within == "run" or text in _NONE or indexed:
+        return False
+    if not within and _OF_DATA.search(word):
+        return not text.isalpha()
+    return not _ASIDE.search(word) and bool(_OF_BATCH.search(word) or (not within and _OF_STEPS.search(word)))
+
+
+def _is_norm(value: Any) -> bool:
+    """Whether a value bounds a gradient; without a bound nothing is private."""
+    try:
+        return 0.0 < float(value) < math.inf
+    except (TypeError, ValueError):
+        return False
+
+
+def _read(table: Mapping[Any, Any]) -> list[_Entry]:
+    entries = [*islice(_entries(table), _MOST_NAMES + 1)]
+    if len(entries) > _MOST_NAMES:
+        raise ValueError(f"it has more than {_MOST_NAMES} entries")
+    return [entry for entry in entries if entry[0]]
 
 
 def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
-    entries = [*beside.items(), *islice(_entries(table), _MOST_NAMES + 1)]
-    if len(entries) > _MOST_NAMES:
-        raise ValueError(f"it has more than {_MOST_NAMES} names")
-    listed = [value for word, value in entries if word == "phases"]
+    entries = [*((word, value, "") for word, value in beside.items()), *_read(table)]
+    listed = [value for word, value, within in entries if word == "phases" and within not in _UNREAD]
     if not listed:
         return _phase(entries)
     if len(listed) > 1:
@@ -200,7 +299,7 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
         )
     common = [entry for entry in entries if entry[0] != "phases"]
     parts = [
-        _phase([*common, *((_IN_PHASES.get(word, word), value) for word, value in _entries(part))])
+        _phase([*common, *((_IN_PHASES.get(word, word), *rest) for word, *rest in _read(part))])
         for part in tables
     ]
     for name in ("neighbours", "sampling", "group", "normalise", "data_size", "delta", "claim"):
@@ -208,7 +307,11 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
             raise ValueError(
                 f"phases have {' and '.join(map(quoted, values))} as {name}; it must be the same in all"
             )
-    totals = [word for word, _ in common if _SPELT.get(word) in ("steps", "epochs")]
+    totals = [
+        word
+        for word, _, within in common
+        if _SPELT.get(word) in ("steps", "epochs") and within not in _UNREAD
+    ]
     if totals and len(tables) > 1:
         raise ValueError(
             f"{totals[0]} stands beside phases, and may be of each or of all; give it in each phase"
@@ -221,20 +324,22 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
     )
 
 
-def _phase(entries: list[tuple[str, Any]]) -> Training:
-    held = dict(entries)
+def _phase(entries: list[_Entry]) -> Training:
+    held = {word: value for word, value, within in entries if within not in _UNREAD}
     given, spelt, unread, denied = dict[str, Any](), dict[str, str](), list[str](), dict[str, str]()
-    for word, value in entries:
-        if str(value).lower() in _OFF.get(word, ()):
-            raise ValueError(f"{word} is {str(value).lower()}, so that no noise is added")
-        if (name := _SPELT.get(word)) is None:
-            _refuse_tables(word, value)
-            unread.append(word)
+    changes = []
+    for word, value, within in entries:
+        name = _SPELT.get(word)
+        if within in _UNREAD or name is None:
+            if _changes(word, value, within):
+                changes.append(f"{printable(word, 40)} {quoted(value)}")
+            if within not in _UNREAD:
+                unread.append(word)
         elif word in _OVERRULED and held.get(_OVERRULED[word]):
             unread.append(word)
         elif value is False and word in _FLAGS:
             denied[_FLAGS[word]] = word
-        elif value is None:
+        elif value is None or (word == "max_steps" and value == -1):  # as libraries write that it is not set
             continue
         elif _is_other(name, value):
             unread.append(word)
@@ -249,16 +354,13 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         else:
             given[name], spelt[name] = _plain(word, name, value), word
     _refuse_mistyped(unread, given)
-    for word in unread:
-        pieces = set(word.split("_"))
-        if pieces & _OF_NOISE and "seed" not in pieces and str(held[word]).lower() not in _USUAL_NOISE:
-            raise ValueError(
-                f"{printable(word, 40)} is {quoted(held[word])}, which is not read; leave it out if the noise of each step is Gaussian, with the noise_multiplier"
-            )
-    parts = held.get("num_microbatches", held.get("microbatches"))
-    if parts is not None and parts != given.get("batch_size", parts):
+    if (parts := given.pop("microbatches", None)) not in (None, given.get("batch_size")):
         raise ValueError(
-            f"microbatches are {quoted(parts)} in batches of {given['batch_size']}: a record moves a clipped mean of several by up to 2 norms; leave it out if each record is clipped"
+            f"{spelt['microbatches']} is {parts}, and batch_size is {given.get('batch_size')}: a record moves a clipped mean of several by up to 2 norms; leave it out if each record is clipped"
+        )
+    if changes:
+        raise ValueError(
+            f"not read, and may change the noise, the batches or the steps: {printable('; '.join(changes), 300)}; leave out what does not"
         )
     if (sampling := given.get("sampling")) in denied:
         raise ValueError(
@@ -284,7 +386,7 @@ def _phase(entries: list[tuple[str, Any]]) -> Training:
         if name not in given:
             follows.append(f"{name} not given, so {usual}")
     if unread:
-        follows.append(f"not read: {printable(', '.join(unread), 100)}")
+        follows.append(f"not read: {printable(', '.join(unread), 400)}")
     read = ", ".join(
         f"{spelt[name]} {value if isinstance(value, (int, str)) else format(value, 'g')}"
         for name, value in given.items()
@@ -322,24 +424,21 @@ def _plain(word: str, name: str, value: Any) -> Any:
             value = float(value) if not value.strip().isdigit() else int(value)
         except ValueError:
             raise ValueError(f"{word} is {quoted(value)}; it must be a number") from None
-    if name in ("batch_size", "accumulation", "devices", "data_size", "steps", "steps_per_epoch", "group"):
+    if name in (
+        "batch_size",
+        "microbatches",
+        "accumulation",
+        "devices",
+        "data_size",
+        "steps",
+        "steps_per_epoch",
+        "group",
+    ):
         return whole(word, int(value) if isinstance(value, float) and value.is_integer() else value, 1)
     low, high = {"sampling_rate": (1e-100, 1.0), "delta": (0.0, 1.0), "epochs": (0.0, 1e9)}.get(
         name, (0.0, math.inf)
     )
     return number(word, value, low, high, low_open=name in ("noise_multiplier", "epochs"))
-
-
-def _refuse_tables(word: str, value: Any) -> None:
-    """A list of tables, of which it is not known whether they are phases, groups of layers or several runs."""
-    if not isinstance(value, (list, tuple)) or word.startswith(_ELSEWHERE):
-        return
-    names = chain.from_iterable(_entries(part) for part in value if isinstance(part, Mapping))
-    for name, _ in islice(names, _MOST_NAMES):
-        if name in _SPELT:
-            raise ValueError(
-                f"{printable(word, 40)} is a list of tables with {name}, which is not read; only phases may be such a list"
-            )
 
 
 def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
@@ -348,15 +447,13 @@ def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
 
     for word in (word for word in unread if word not in _SPELT):
         close = difflib.get_close_matches(word[:100], _SPELT, cutoff=0.85)
-        if close and word.partition("_")[0] not in _OTHERS and _SPELT[close[0]] not in given:
+        if (
+            close
+            and not _ASIDE.search(word)
+            and word not in ("device", "groups", "normalized")
+            and _SPELT[close[0]] not in given
+        ):
             raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
-
-
-_OTHERS = (
-    *("test", "eval", "val", "valid", "physical", "max", "min", "log", "save", "warmup", "lr"),
-    *("device", "groups", "normalized"),
-)
-"""How names begin that say nothing of the training's noise: of another part, or of memory alone."""
 
 
 def _batch(given: Mapping[str, Any], word: str) -> int:

@@ -225,23 +225,23 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"noise_multiplier": "much"}, "noise_multiplier is 'much'; it must be a number"),
         (FULL | {"shuffle": False, "sampling": None}, "what is missing: sampling, which is"),
         (FULL | {"poisson_sampling": False}, "sampling is 'poisson' and poisson_sampling is false; give 1 of them"),
-        (FULL | {"dp": {"enabled": False, "sigma": 1.0}}, "dp_enabled is false, so that no noise is added"),
-        (OPTIONS | {"disable-dp": True}, "disable_dp is true, so that no noise is added"),
-        (FLAGS | {"dpsgd": False}, "dpsgd is false, so that no noise is added"),
-        (FLAGS | {"microbatches": 64}, "microbatches are 64 in batches of 256: a record moves a clipped mean of several by up to 2 norms"),
+        (FULL | {"dp": {"enabled": False, "sigma": 1.0}}, "not read, and may change the noise, the batches or the steps: dp_enabled False; leave out what does not"),
+        (OPTIONS | {"disable-dp": True}, "disable_dp True; leave out"),
+        (FLAGS | {"dpsgd": False}, "dpsgd False; leave out"),
+        (FLAGS | {"microbatches": 64}, "microbatches is 64, and batch_size is 256: a record moves a clipped mean of several by up to 2 norms"),
         (FULL | {"batch_size": {"init_value": 64, "scale_schedule": {"2000": 8}}}, "batch_size is {'init_value': 64"),
-        (FULL | {"use-dp": False}, "use_dp is false, so that no noise is added"),
-        (FULL | {"use-dp": "off"}, "use_dp is off, so that no noise is added"),
         ({"batch_size": 100, "data_size": 1000, "epochs": 2, "sampler": "poisson", "phases": [{"noise": 2.0}, {"noise": 3.0}]}, "epochs stands beside phases, and may be of each or of all"),
         (FULL | {"epochs": 1e308}, "epochs is 1e+308; it must be a finite number in (0, 1e+09]"),
         (FULL | {"batch_size": None, "q": 5e-324}, "q is 5e-324; it must be a finite number in [1e-100, 1]"),
         (FULL | {"sigma": [1.0, 1.2]}, "sigma is [1.0, 1.2]; it must be a finite number"),
         (FULL | {"accumulation": {"steps": 4}}, "accumulation is {'steps': 4}; it must be a whole number"),
-        (FULL | {"groups": [{"sigma": 1.0}]}, "groups is a list of tables with sigma, which is not read; only phases may be such a list"),
-        (FULL | {"noise_type": "laplace"}, "noise_type is 'laplace', which is not read; leave it out if the noise of each step is Gaussian"),
-        (FULL | {"noise-decay": 0.9}, "noise_decay is 0.9, which is not read"),
-        (FULL | {"noise_std": 2.0}, "noise_std is 2.0, which is not read"),
-        (FULL | {"dp": {"mechanism": "tree"}}, "mechanism is 'tree', which is not read"),
+        (FULL | {"groups": [{"sigma": 1.0}]}, "steps: sigma 1.0; leave out"),
+        (FULL | {"num_microbatches": 1, "batch_size": None, "q": 0.1}, "num_microbatches is 1, and batch_size is None"),
+        (FULL | {"noise_multiplier": {"value": 1.0, "end": 0.1}}, "noise_multiplier is {'value': 1.0, 'end': 0.1}; it must be"),
+        (FULL | {"sampling": None, "q": {"value": 0.4, "unit": "percent"}}, "q is {'value': 0.4, 'unit': 'percent'}; it must be"),
+        (FULL | {"privacy.noise_multiplier": 0.1}, "noise_multiplier is 1.0 and 0.1; give 1 of them"),
+        (FULL | {"noiseMultiplier": 0.1}, "noise_multiplier is 1.0 and 0.1; give 1 of them"),
+        (FULL | {"use_poisson": False}, "sampling is 'poisson' and use_poisson is false; give 1 of them"),
         (FULL | {"phases": []}, "phases is []; it must be a list of tables of noise, rate and steps"),
         (FULL | {"phases": [(1.0, 0.1, 5)]}, "phases is [(1.0, 0.1, 5)]; it must be a list of tables"),
         (FULL | {"phases": [{"noise": 2.0}]}, "noise_multiplier is 1.0 and 2.0; give 1 of them"),
@@ -259,6 +259,40 @@ def test_what_is_missing_or_wrong_is_a_sentence(given: dict[str, Any], says: str
     with pytest.raises(ValueError, match="noise_multiplier holds a training: ") as error:
         mi.account(given)
     assert says in str(error.value)
+
+
+CHANGED: list[dict[str, Any]] = [
+    {"optimizer": {"num_microbatches": 1}}, {"optim": {"noise_multiplier": 0.3}}, {"model": {"gradient_accumulation_steps": 4}}, {"optimizer": {"batch_size": 2048}},
+    {"layers": [{"lr": 0.1, "sigma": 0.5}]}, {"groups": [{"epochs": 7}]},
+    {"use-dp": False}, {"use-dp": "off"}, {"add_noise": False}, {"noise": None}, {"noise": "none"}, {"mechanism": "none"}, {"noise_type": "none"}, {"privacy": False},
+    {"privacy": {"enabled": False}}, {"dp": {"enable": False}}, {"dp": {"do": False}}, {"dp": None}, {"dp": "none"}, {"dp_mode": "off"}, {"dp": {"mode": "off"}},
+    {"is_private": False}, {"use_opacus": False}, {"use_privacy": False}, {"with_dp": False}, {"dp_training": False}, {"dp.enabled": False}, {"dp/enabled": "no"},
+    {"algorithm": "non-private"}, {"method": "DP-FTRL"}, {"no_privacy": True},
+    {"noise_type": "laplace"}, {"perturbation": "laplace"}, {"distribution": "laplace"}, {"noise-decay": 0.9}, {"noise_std": 2.0}, {"dp": {"mechanism": "tree"}},
+    {"sigma_decay": 0.9}, {"final_sigma": 0.1}, {"sigma_schedule": "linear"}, {"dp": {"schedule": "linear"}}, {"noise": {"decay": 0.9}}, {"correlated_noise": True},
+    *({name: 2} for name in ["effective_batch_size", "global_batch_size", "virtual_batch_size", "accum_iter", "update_freq", "grad_accum", "grad_accum_steps", "accumulate", "gradient_accumulate_every", "microbatch_size", "num_rounds", "comm_round", "num-server-rounds", "num_processes", "nproc_per_node", "gpus", "num_nodes", "num_machines", "num_replicas", "max_train_samples", "local_steps", "start_epoch"]),
+    {"gpu_ids": [0, 1]}, {"cuda_visible_devices": "0,1"}, {"batch_size_schedule": "linear"}, {"validation_split": 0.1}, {"train_fraction": 0.5}, {"subset_size": 500}, {"with_replacement": True},
+    {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]},
+]  # fmt: skip
+"""What may change the noise, the batches or the steps of a training that is else read: none is left unread in silence."""
+UNCHANGED: list[dict[str, Any]] = [
+    {"optimizer": {"name": "adam", "epsilon": 1e-8, "betas": [0.9, 0.999], "warmup_steps": 100, "grad_clip_norm": None}, "lr_scheduler": "cosine", "max_steps": -1},
+    {"seeds": {"dp_noise": 42}, "noise_seed": 3, "num_nodes": 1, "gpus": "0", "gpu": 2, "cuda_visible_devices": "3", "accum_iter": 1, "validation_split": None, "batch_size_schedule": None},
+    {"eval_batch_size": 500, "max_physical_batch_size": 64, "log_every_steps": 10, "save_steps": 50, "num_workers": 8, "physical_batch_size": 8, "split": "train", "fp16": True},
+    {"dp": {"enabled": True, "max_grad_norm": 1.0, "accountant": "rdp", "secure_mode": False, "clipping": "flat", "noise_type": "gaussian"}, "mechanism": "Gaussian"},
+    {"runtime": {"opacus": "1.6.0", "gpu_name": "NVIDIA GeForce RTX 3080 Ti", "device": "cuda:0"}, "outputs": {"private_smoke_csv": "a.csv"}, "adaptive_clipping": False},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", CHANGED, ids=str)
+def test_what_may_change_the_account_is_not_left_unread(more: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"not read, and may change the noise, the batches or the steps: \w"):
+        read_training(FULL | more)
+
+
+@pytest.mark.parametrize("more", UNCHANGED)
+def test_what_changes_nothing_may_stand_beside(more: dict[str, Any]) -> None:
+    assert replace(read_training(FULL | more), read="") == replace(read_training(FULL), read="")
 
 
 TOML = 'lr = 0.1\n[privacy]\nsigma = 1.0\nsampler = "poisson"\ntarget-epsilon = {}\ntarget-delta = 1e-5\n[data]\nn = 1000\nbatch_size = 1000\nepochs = 2\n'
@@ -300,6 +334,11 @@ def test_the_page_prints_what_its_file_gives(tmp_path: Path, capsys) -> None:
     assert main(["account", str(tmp_path / "train.toml")]) == 1
 
 
+GROWS = "a0: &a0 {}\n" + "".join(
+    f"a{i}: &a{i} {{{', '.join(f'b{j}: *a{i - 1}' for j in range(20))}}}\n" for i in range(1, 9)
+)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
@@ -312,6 +351,19 @@ def test_the_page_prints_what_its_file_gives(tmp_path: Path, capsys) -> None:
             "run.yaml: sigma has two values" if importlib.util.find_spec("yaml") else "PyYAML",
         ),
         ("run.json", "[" * 100_000, "run.json: "),
+        *(
+            (
+                "run.yaml",
+                f"a: {tag}",
+                "run.yaml: it is no YAML" if importlib.util.find_spec("yaml") else "PyYAML",
+            )
+            for tag in ('!!int ""', '!!float ""', '!!bool "foo"', '!!timestamp "foo"', "[")
+        ),
+        (
+            "run.yaml",
+            GROWS,
+            "run.yaml: it has more than 100000 entries" if importlib.util.find_spec("yaml") else "PyYAML",
+        ),
         ("run.txt", "", "it must end in .toml, .json, .yaml, .yml"),
         ("run.toml", "x" * (2 << 20), "run.toml: it has more than a megabyte"),
         (None, "", "none.toml: it cannot be read: No such file or directory"),
