@@ -184,7 +184,7 @@ DECISIVE: dict[str, tuple[list[Any], ...]] = {
     "azize-alg-4-estimated": ([2, 3, {"reading": estimated_steps.EPOCH}], [{"reading": estimated_steps.KNOWN}, {"reading": estimated_steps.REAL}]),
     "izzo-cor-10": ([46, 51, 57, 59, 61, 68, 69, 70, 71, 72, 76], [0, 16, 45, 50, 56, 60]),
     "kaissis-thm-3": ([{"reading": HELD_PROBITS, "part": "j"}], [{"reading": HELD, "what": N}]),
-    "kaissis-audit-symmetric": ([{"part": "jinv", "alpha": 0.15}], [{"reading": audits.TREND}]),
+    "kaissis-audit-symmetric": ([{"part": "jinv", "alpha": 0.15}], [{"reading": audits.WEIGHTS}, {"reading": audits.TREND}]),
     "leemann-most-powerful": ([{"reading": mip.PAIR}], [{"reading": mip.ALONE}]),
     "leemann-thm-4.2": ([{"reading": mip.ADD, "n": 50}, {"reading": mip.ADD, "n": 2}], []),
     "leemann-thm-5.1": (["+-1 with P(1) = .9, n = 1,000", {"n": 100, "mean": 1.0, "target": 0.0}], []),

@@ -385,11 +385,11 @@ THRESHOLD = Statement(
     name="azize-thm-3.1-threshold", formula=r"\tau_\alpha = -\frac{m^*}{2} + \sqrt{m^*} \, \Phi^{-1}(1 - \alpha)",
     says="Empirical mean: for every alpha the test {l_n > tau_alpha}, tau_alpha = -m*/2 + sqrt(m*) Phi^-1(1 - alpha), has level alpha "
     "and power Phi(Phi^-1(alpha) + sqrt(m*)) in the limit. Judged for Gaussian data, in closed form.",
-    fails="Only the degenerate case: at $m^* = 0$, where theorem 3.1 allows no leakage, the threshold is 0 at every level, so that the test cannot have the level that it is named for.",
+    fails="This is of the threshold; equation 4 is judged as azize-thm-3.1-power. Of Gaussian data it is only the degenerate case: at $m^* = 0$, where theorem 3.1 allows no leakage, the threshold is 0 at every level, so that the test cannot have the level that it is named for.",
     instead="$m^* > 0$, and conditions uniform in n, d",
     # Of larger noncentralities than 9.9e7 the chi-square law is not at hand.
     kind=rf.Limit(
-        "n", tolerance=0.02, unit="× min(sqrt(m*), 1) probit",
+        "n", tolerance=0.02, unit="× min(sqrt(m*), 1) probit, × 1 probit at m* = 0",
         sizes=lambda t, u, tau: [max(20, int(150 / (tau * (t**2 + u**2) / 2) ** 0.5) if t or u else 200) << k for k in range(7)],
         ceiling=level_at_the_mean,
     ),

@@ -145,7 +145,7 @@ BLESSING = Statement(
             for mu in (0.01, 1.0, 3.0, 10.0)
             for low, high in ((1, 2), (5, 30), (300, 301), (300, 10_000))
         ),
-        rf.Point({"mu2": 2.0, "d": 1, "higher": 50}, name="figure 3c: 50 dimensions", setting="paper"),
+        rf.Point({"mu2": 2.0, "d": 1, "higher": 50}, name="figure 3c, its d read as 50"),
     ],
     control=rf.Control({"mu2": 3.0, "d": 300, "higher": 301}),
     quote=rf.Quote(
