@@ -134,15 +134,15 @@ def two_of_three(sigma: float, epsilon: float) -> Number:
 @lru_cache(maxsize=64)
 def epsilon_of_two(sigma: float, delta: float) -> Number:
     """The least epsilon at a delta, by the bounds of delta."""
+    def beyond(epsilon: float, end: str) -> float:
+        return math.log(max(getattr(two_of_three(sigma, epsilon), end), 1e-300) / delta)
+
     ends = []
-    for end in ("low", "high"):
-        below, above = 0.0, 20.0
-        for _ in range(34):
-            middle = 0.5 * (below + above)
-            below, above = (
-                (middle, above) if getattr(two_of_three(sigma, middle), end) > delta else (below, middle)
-            )
-        ends.append(below if end == "low" else above)
+    for end, step in (("low", -1e-9), ("high", 1e-9)):
+        root = float(scipy.optimize.brentq(beyond, 0.0, 20.0, args=(end,), xtol=1e-9))  # pyright: ignore[reportArgumentType]
+        while beyond(max(root, 0.0), end) * step > 0.0 and root > 0.0:  # until the bound of delta proves it
+            root += step
+        ends.append(max(root, 0.0))
     return Number.between(*ends, route="sums over cells of two outputs")
 
 

@@ -263,7 +263,7 @@ def _sum_terms(n: int, shift: float, own: float, certain: float) -> tuple[np.nda
     return np.exp(weight[retained]), shift * (2.0 * k - n + certain)[retained]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=128)
 def _sum_cut(levels: bytes, n: int, shift: float, own: float) -> np.ndarray:
     """Thresholds with these FPRs (float64); stored for a while, since FNR and TPR are computed at the same thresholds."""
     alpha = np.frombuffer(levels)
