@@ -52,7 +52,7 @@ _PARTS = re.compile(r"optim|adam|sched|model|loss|layer|norm|batch_?norm")
 _RUNS = re.compile(r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic")
 """How tables of other runs begin: a batch in them is that of a test, steps those of a generator or of an attack."""
 _OF_NOISE = re.compile(
-    r"nois|sigma|priva|laplac|mechanism|micro|clip|grad_norm|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
+    r"nois|sigma|priva|laplac|mechanism|micro|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
 _OF_BATCH = re.compile(
     r"batch(?!_?norm|_first)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
@@ -63,10 +63,10 @@ _OF_STEPS = re.compile(
 _OF_DATA = re.compile(r"split|frac|subset|percent|portion|hold_?out")
 """Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
 _NO_NOISE = re.compile(
-    r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^non_?private_epochs$"
+    r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
 )
 _ASIDE = re.compile(
-    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|workers?|index|engine|use_gpu)(_|$)"
+    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|workers?|index|engine|use_gpu)(_|$)"
 )
 """Names of files, seeds and reports say nothing of the noise; these say nothing of a training's batches and steps."""
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training train_with_dp private is_private opacus use_opacus noise add_noise use_noise"
@@ -74,9 +74,11 @@ _ON += " privacy use_privacy enable_privacy differential_privacy enable_differen
 _OFF = "disable_dp no_dp nodp non_private disable_privacy disable_noise adaptive_clipping adaptive_clip deterministic_noise_for_testing"
 _USUAL = dict.fromkeys(_ON.split(), "true yes on 1") | dict.fromkeys(_OFF.split(), "false no off 0")
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
-_USUAL |= {"clipping": "flat per_sample per_layer true"}
+_USUAL |= dict.fromkeys(("clipping", "clipping_mode"), "flat per_sample per_layer ghost norm true")
 _USUAL |= dict.fromkeys(("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits"), "")
 """Name -> the values that are the usual, any if there are none; another changes the noise, and so does none at all."""
+_NORM = re.compile(r"grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)")
+"""Names of the norm to which a record is clipped, without which nothing is private."""
 _OTHERS = re.compile(
     r"non_?private|no_?(dp|noise|privacy)|laplace|l_?dp|local_dp|(dp_?)?(ftrl|mf)|band_?mf|pate|tree_.*|.*_perturbation"
 )
@@ -210,6 +212,12 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
     with_noise = within == "noise" or "noise_multiplier" in map(_SPELT.get, words.values())
     for key, value in table.items():
         word = words[key]
+        if (
+            isinstance(value, Mapping)
+            and "value" in value
+            and value.keys() <= {"value", "desc", "description"}
+        ):
+            value = value["value"]  # as trackers of runs write a name
         if re.search(r"[./]", word):  # a path of tables, as on a command line
             first, rest = re.split(r"[./]+", word, maxsplit=1)
             yield from _entries({first: {rest: value}}, depth + 1, within)
@@ -220,10 +228,10 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
         if isinstance(value, (list, tuple)) and word != "phases":
             for part in (part for part in value if isinstance(part, Mapping)):
                 yield from _entries(part, depth + 1, within if within == "run" else "list")
-        if not isinstance(value, Mapping):
+        if within == "part" and word in _SPELT and (_OF_NOISE.search(word) or _OF_BATCH.search(word)):
+            yield word, value, ""  # as an optimizer has the noise that it adds
+        elif not isinstance(value, Mapping):
             yield word, value, within
-        elif word in _SPELT and "value" in value and value.keys() <= {"value", "desc", "description"}:
-            yield word, value["value"], within  # as trackers of runs write a name
         elif word == "batch_size" and value.keys() <= _SIZES and not value.get("scale_schedule"):
             yield word, value.get("total", value.get("init_value")), within
         elif known:  # which is refused
@@ -254,11 +262,11 @@ def _changes(word: str, value: Any, within: str) -> bool:
         return bool(_USUAL[word]) and text not in _USUAL[word].split() and not version
     if own and _OTHERS.fullmatch(text):
         return True
-    if re.search(r"clip|grad_norm", word) and not re.search("nois|sigma", word):
+    if _NORM.search(word) and not _OF_NOISE.search(word):
         return own and not _is_norm(value)
     if value is None or _NO_NOISE.search(word):
         return False
-    if (within == "noise" and not re.search("physical|actual", word)) or _OF_NOISE.search(word):
+    if (within == "noise" and not re.search("physical|actual|clip", word)) or _OF_NOISE.search(word):
         return True
     if within == "list" and word in _SPELT:
         return True

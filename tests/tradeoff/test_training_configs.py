@@ -240,6 +240,9 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"noise_multiplier": {"value": 1.0, "end": 0.1}}, "noise_multiplier is {'value': 1.0, 'end': 0.1}; it must be"),
         (FULL | {"sampling": None, "q": {"value": 0.4, "unit": "percent"}}, "q is {'value': 0.4, 'unit': 'percent'}; it must be"),
         (FULL | {"privacy.noise_multiplier": 0.1}, "noise_multiplier is 1.0 and 0.1; give 1 of them"),
+        (FULL | {"optim": {"noise_multiplier": 0.3}}, "noise_multiplier is 1.0 and 0.3; give 1 of them"),
+        (FULL | {"optimizer": {"batch_size": 2048}}, "batch_size is 100 and 2048; give 1 of them"),
+        (FULL | {"optimizer": {"num_microbatches": 1}}, "num_microbatches is 1, and batch_size is 100"),
         (FULL | {"noiseMultiplier": 0.1}, "noise_multiplier is 1.0 and 0.1; give 1 of them"),
         (FULL | {"use_poisson": False}, "sampling is 'poisson' and use_poisson is false; give 1 of them"),
         (FULL | {"phases": []}, "phases is []; it must be a list of tables of noise, rate and steps"),
@@ -262,7 +265,7 @@ def test_what_is_missing_or_wrong_is_a_sentence(given: dict[str, Any], says: str
 
 
 CHANGED: list[dict[str, Any]] = [
-    {"optimizer": {"num_microbatches": 1}}, {"optim": {"noise_multiplier": 0.3}}, {"model": {"gradient_accumulation_steps": 4}}, {"optimizer": {"batch_size": 2048}},
+    {"eval": {"noise_multiplier": 0.3}}, {"optimizer": {"noise_decay": 0.9}}, {"model": {"accum_iter": 4}},
     {"layers": [{"lr": 0.1, "sigma": 0.5}]}, {"groups": [{"epochs": 7}]},
     {"use-dp": False}, {"use-dp": "off"}, {"add_noise": False}, {"noise": None}, {"noise": "none"}, {"mechanism": "none"}, {"noise_type": "none"}, {"privacy": False},
     {"privacy": {"enabled": False}}, {"dp": {"enable": False}}, {"dp": {"do": False}}, {"dp": None}, {"dp": "none"}, {"dp_mode": "off"}, {"dp": {"mode": "off"}},
@@ -280,6 +283,8 @@ UNCHANGED: list[dict[str, Any]] = [
     {"seeds": {"dp_noise": 42}, "noise_seed": 3, "num_nodes": 1, "gpus": "0", "gpu": 2, "cuda_visible_devices": "3", "accum_iter": 1, "validation_split": None, "batch_size_schedule": None},
     {"eval_batch_size": 500, "max_physical_batch_size": 64, "log_every_steps": 10, "save_steps": 50, "num_workers": 8, "physical_batch_size": 8, "split": "train", "fp16": True},
     {"dp": {"enabled": True, "max_grad_norm": 1.0, "accountant": "rdp", "secure_mode": False, "clipping": "flat", "noise_type": "gaussian"}, "mechanism": "Gaussian"},
+    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10},
+    {"optimizer": {"class": "DPKerasSGDOptimizer", "noise_multiplier": 1.0, "l2_norm_clip": 1.0, "num_microbatches": 100}, "_wandb": {"value": {"t": {"1": [1, 5]}}}},
     {"runtime": {"opacus": "1.6.0", "gpu_name": "NVIDIA GeForce RTX 3080 Ti", "device": "cuda:0"}, "outputs": {"private_smoke_csv": "a.csv"}, "adaptive_clipping": False},
 ]  # fmt: skip
 
