@@ -282,7 +282,7 @@ def _is_norm(value: Any) -> bool:
     """Whether a value bounds a gradient; without a bound nothing is private."""
     try:
         return 0.0 < float(value) < math.inf
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return False
 
 

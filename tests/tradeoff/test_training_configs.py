@@ -275,7 +275,7 @@ CHANGED: list[dict[str, Any]] = [
     {"sigma_decay": 0.9}, {"final_sigma": 0.1}, {"sigma_schedule": "linear"}, {"dp": {"schedule": "linear"}}, {"noise": {"decay": 0.9}}, {"correlated_noise": True},
     *({name: 2} for name in ["effective_batch_size", "global_batch_size", "virtual_batch_size", "accum_iter", "update_freq", "grad_accum", "grad_accum_steps", "accumulate", "gradient_accumulate_every", "microbatch_size", "num_rounds", "comm_round", "num-server-rounds", "num_processes", "nproc_per_node", "gpus", "num_nodes", "num_machines", "num_replicas", "max_train_samples", "local_steps", "start_epoch"]),
     {"gpu_ids": [0, 1]}, {"cuda_visible_devices": "0,1"}, {"batch_size_schedule": "linear"}, {"validation_split": 0.1}, {"train_fraction": 0.5}, {"subset_size": 500}, {"with_replacement": True},
-    {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]},
+    {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"max_grad_norm": 10**400}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]},
 ]  # fmt: skip
 """What may change the noise, the batches or the steps of a training that is else read: none is left unread in silence."""
 UNCHANGED: list[dict[str, Any]] = [
