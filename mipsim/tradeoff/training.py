@@ -23,7 +23,7 @@ _NAMES = {
     "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
     "microbatches": "microbatches num_microbatches",
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
-    "devices": "devices world_size num_devices n_gpus num_gpus",
+    "devices": "devices world_size num_devices n_gpu n_gpus num_gpus",
     "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples ds_size n",
     "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs dp_epochs",
     "steps": "steps num_steps n_steps max_steps train_steps total_steps num_train_steps iterations num_iterations num_updates",
@@ -52,15 +52,15 @@ _PARTS = re.compile(r"optim|adam|sched|model|loss|layer|norm|batch_?norm")
 _RUNS = re.compile(r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic")
 """How tables of other runs begin: a batch in them is that of a test, steps those of a generator or of an attack."""
 _OF_NOISE = re.compile(
-    r"nois|sigma|priva|laplac|mechanism|micro|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
+    r"nois|sigma|priva|laplac|mechanism|micro|opacus|sensitivit|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
 _OF_BATCH = re.compile(
     r"batch(?!_?norm|_first)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
 )
 _OF_STEPS = re.compile(
-    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
+    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
 )
-_OF_DATA = re.compile(r"split|frac|subset|percent|portion|hold_?out")
+_OF_DATA = re.compile(r"split|frac|subset|percent|portion|hold_?out|(^|_)k?folds?(_|$)|resume")
 """Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
 _NO_NOISE = re.compile(
     r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
@@ -75,7 +75,9 @@ _OFF = "disable_dp no_dp nodp non_private disable_privacy disable_noise adaptive
 _USUAL = dict.fromkeys(_ON.split(), "true yes on 1") | dict.fromkeys(_OFF.split(), "false no off 0")
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
 _USUAL |= dict.fromkeys(("clipping", "clipping_mode"), "flat per_sample per_layer ghost norm true")
-_USUAL |= dict.fromkeys(("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits"), "")
+_USUAL |= {"sensitivity": "1 1.0"} | dict.fromkeys(
+    ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits"), ""
+)
 """Name -> the values that are the usual, any if there are none; another changes the noise, and so does none at all."""
 _NORM = re.compile(r"grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)")
 """Names of the norm to which a record is clipped, without which nothing is private."""
@@ -469,6 +471,8 @@ def _batch(given: Mapping[str, Any], word: str) -> int:
     size = given.get("batch_size", 0)
     if word.startswith(("logical", "expected", "lot", "total")):
         return size
+    if word.startswith("per_device") and "devices" not in given:
+        raise ValueError(f"{word} is of a device; give the devices, also a single one")
     if given.get("devices", 1) > 1 and not word.startswith("per_device") and size:
         raise ValueError(
             f"{word} beside {given['devices']} devices may be of a device or of all; give the total_batch_size"

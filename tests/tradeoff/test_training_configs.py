@@ -152,6 +152,7 @@ def test_every_spelling_is_read(word: str) -> None:
     rest = {key: kept for key, kept in FULL.items() if key != name} | (
         {"delta": 1e-5} if name == "epsilon" else {}
     )
+    rest |= {"devices": 1} if word.startswith("per_device") else {}
     with_word = read_training(rest | {"train": {word.replace("_", "-").upper(): value}})
     plain = read_training(
         rest | {name: "shuffled" if word == "shuffle" else "poisson" if name == "sampling" else value}
@@ -218,6 +219,7 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"epsilon": 1.0}, "what is missing: delta beside epsilon"),
         (FULL | {"train_batch_size": 7}, "batch_size and train_batch_size are the same and differ"),
         (FULL | {"gradient_acumulation_steps": 2}, "did you mean gradient_accumulation_steps"),
+        (FULL | {"batch_size": None, "per_device_train_batch_size": 8}, "per_device_train_batch_size is of a device; give the devices"),
         (FULL | {"world_size": 2}, "may be of a device or of all; give the total_batch_size"),
         (FULL | {"sampling": "cyclic"}, "sampling is 'cyclic'; allowed: poisson"),
         (FULL | {"sampling": "shuffle", "data_size": 1050}, "an epoch has 10.5 steps, no whole number"),
@@ -275,7 +277,7 @@ CHANGED: list[dict[str, Any]] = [
     {"sigma_decay": 0.9}, {"final_sigma": 0.1}, {"sigma_schedule": "linear"}, {"dp": {"schedule": "linear"}}, {"noise": {"decay": 0.9}}, {"correlated_noise": True},
     *({name: 2} for name in ["effective_batch_size", "global_batch_size", "virtual_batch_size", "accum_iter", "update_freq", "grad_accum", "grad_accum_steps", "accumulate", "gradient_accumulate_every", "microbatch_size", "num_rounds", "comm_round", "num-server-rounds", "num_processes", "nproc_per_node", "gpus", "num_nodes", "num_machines", "num_replicas", "max_train_samples", "local_steps", "start_epoch"]),
     {"gpu_ids": [0, 1]}, {"cuda_visible_devices": "0,1"}, {"batch_size_schedule": "linear"}, {"validation_split": 0.1}, {"train_fraction": 0.5}, {"subset_size": 500}, {"with_replacement": True},
-    {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"max_grad_norm": 10**400}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]},
+    {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"max_grad_norm": 10**400}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]}, {"resume_from_checkpoint": "out/epoch-3"}, {"k_folds": 5}, {"cohort_size": 50}, {"sensitivity": 2.0},
 ]  # fmt: skip
 """What may change the noise, the batches or the steps of a training that is else read: none is left unread in silence."""
 UNCHANGED: list[dict[str, Any]] = [
@@ -283,7 +285,7 @@ UNCHANGED: list[dict[str, Any]] = [
     {"seeds": {"dp_noise": 42}, "noise_seed": 3, "num_nodes": 1, "gpus": "0", "gpu": 2, "cuda_visible_devices": "3", "accum_iter": 1, "validation_split": None, "batch_size_schedule": None},
     {"eval_batch_size": 500, "max_physical_batch_size": 64, "log_every_steps": 10, "save_steps": 50, "num_workers": 8, "physical_batch_size": 8, "split": "train", "fp16": True},
     {"dp": {"enabled": True, "max_grad_norm": 1.0, "accountant": "rdp", "secure_mode": False, "clipping": "flat", "noise_type": "gaussian"}, "mechanism": "Gaussian"},
-    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10},
+    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10, "fold": 0, "resume": "", "sensitivity": 1.0},
     {"optimizer": {"class": "DPKerasSGDOptimizer", "noise_multiplier": 1.0, "l2_norm_clip": 1.0, "num_microbatches": 100}, "_wandb": {"value": {"t": {"1": [1, 5]}}}},
     {"runtime": {"opacus": "1.6.0", "gpu_name": "NVIDIA GeForce RTX 3080 Ti", "device": "cuda:0"}, "outputs": {"private_smoke_csv": "a.csv"}, "adaptive_clipping": False},
 ]  # fmt: skip
