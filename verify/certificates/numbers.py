@@ -203,6 +203,8 @@ def lifted(function: Callable[..., Any], kind: type = object) -> Callable[..., A
         x = tuple(np.array(each, object) if isinstance(each, (list, tuple)) else each for each in x)
         if not any(isinstance(each, np.ndarray) for each in x):
             return function(*x)
+        if any(each.size > MOST for each in x if isinstance(each, np.ndarray) and each.dtype == object):
+            raise NoFormula("the formula is too long")
         result = np.frompyfunc(function, len(x), 1)(*(shell(each) for each in x))
         return result.astype(kind) if isinstance(result, np.ndarray) else result
 

@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -243,7 +244,9 @@ def _untraced(plain: Callable[..., Any]) -> Callable[..., Any]:
         result = plain(*map(strip, x), **{key: strip(value) for key, value in named.items()})
         if np.asarray(result).dtype.kind in "iub":
             return result  # a choice
-        return lifted(lambda value: Traced(float(value), None))(result) if any(map(traces, x)) else result
+        if not any(map(traces, x)):
+            return result
+        return lifted(lambda value: Traced(float(value), None))(np.asarray(result, object)[()])
 
     return apply
 
@@ -367,38 +370,38 @@ _BUILTINS = {
 }
 
 
+_MISSING = object()
+
+
+@lru_cache(maxsize=1)
+def _places(_modules: int) -> list[tuple[dict[str, Any], str, Any, Any]]:
+    """(namespace, name, what stands there, what stands in for it), in all modules of the register; again after an import."""
+    known, places = _functions(), list[tuple[dict[str, Any], str, Any, Any]]()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("verify.certificates") or not isinstance(module, ModuleType):
+            continue
+        if name.startswith(("verify.", "mipsim.theory")):
+            space = vars(module)
+            CONSTANTS.update(abs(item) for item in space.values() if type(item) is float)
+            for key, item in space.items():
+                plain = item.__wrapped__ if hasattr(item, "cache_info") else _MISSING
+                places.append((space, key, item, known.get(id(item), plain)))
+            places += [(space, key, _MISSING, item) for key, item in _BUILTINS.items() if key not in space]
+    return [place for place in places if place[3] is not _MISSING]
+
+
 @contextlib.contextmanager
 def tracing() -> Iterator[None]:
     """While it lasts the modules of the register take traced numbers."""
     DONE[0] = 0
-    known, before = _functions(), list[tuple[dict[str, Any], str, Any]]()
-    missing = object()
-    own = "verify.certificates"
-    for name, module in list(sys.modules.items()):
-        if (
-            not name.startswith(("verify.", "mipsim.theory"))
-            or name.startswith(own)
-            or not isinstance(module, ModuleType)
-        ):
-            continue
-        space = vars(module)
-        CONSTANTS.update(abs(item) for item in space.values() if type(item) is float)
-        for key, item in list(space.items()):
-            other = known.get(id(item), missing)
-            if other is missing and hasattr(item, "cache_info"):
-                other = item.__wrapped__
-            if other is not missing:
-                before.append((space, key, item))
-                space[key] = other
-        for key, item in _BUILTINS.items():
-            if key not in space:
-                before.append((space, key, missing))
-                space[key] = item
+    places = [place for place in _places(len(sys.modules)) if place[0].get(place[1], _MISSING) is place[2]]
+    for space, key, _, other in places:
+        space[key] = other
     try:
         yield
     finally:
-        for space, key, item in reversed(before):
-            if item is missing:
+        for space, key, item, _ in reversed(places):
+            if item is _MISSING:
                 del space[key]
             else:
                 space[key] = item

@@ -134,6 +134,7 @@ def two_of_three(sigma: float, epsilon: float) -> Number:
 @lru_cache(maxsize=64)
 def epsilon_of_two(sigma: float, delta: float) -> Number:
     """The least epsilon at a delta, by the bounds of delta."""
+
     def beyond(epsilon: float, end: str) -> float:
         return math.log(max(getattr(two_of_three(sigma, epsilon), end), 1e-300) / delta)
 
