@@ -241,7 +241,8 @@ def _untraced(plain: Callable[..., Any]) -> Callable[..., Any]:
         return value_of(x)
 
     def apply(*x: Any, **named: Any) -> Any:
-        result = plain(*map(strip, x), **{key: strip(value) for key, value in named.items()})
+        with np.errstate(all="ignore"):
+            result = plain(*map(strip, x), **{key: strip(value) for key, value in named.items()})
         if np.asarray(result).dtype.kind in "iub":
             return result  # a choice
         if not any(map(traces, x)):
