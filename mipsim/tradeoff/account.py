@@ -142,7 +142,8 @@ class Account(Printed):
         lines = [(name, shown(ends)) for name, ends in self.numbers.items()]
         if self.claim:
             epsilon, delta = map(_named, self.claim)
-            lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}"))
+            so_far = ", if what is not read changes nothing" if "not read: " in self.read else ""
+            lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}{so_far}"))
         if self.read:
             lines.append(("read", self.read))
         return [*lines, ("assumes", self.assumes[0]), ("and", self.assumes[1])]
