@@ -20,13 +20,13 @@ ENDINGS = ".toml", ".json", ".yaml", ".yml"
 _NAMES = {
     "noise_multiplier": "noise_multiplier sigma dp_sigma noise_mult dp_noise_multiplier std_relative z",
     "sampling_rate": "sampling_rate sample_rate sampling_probability sampling_prob q",
-    "batch_size": "batch_size logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
+    "batch_size": "batch_size bs logical_batch_size expected_batch_size lot_size train_batch_size per_device_train_batch_size total_batch_size",
     "microbatches": "microbatches num_microbatches",
     "accumulation": "accumulation gradient_accumulation_steps gradient_accumulation grad_accumulation_steps accumulation_steps accumulate_grad_batches",
     "devices": "devices world_size num_devices n_gpu n_gpus num_gpus",
-    "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size n_train num_samples ds_size n",
+    "data_size": "data_size dataset_size num_examples num_train_examples number_of_examples train_size num_train n_train num_samples ds_size n",
     "epochs": "epochs num_epochs n_epochs num_train_epochs max_epochs dp_epochs",
-    "steps": "steps num_steps n_steps max_steps train_steps total_steps num_train_steps iterations num_iterations num_updates",
+    "steps": "steps num_steps n_steps max_steps train_steps total_steps max_update max_updates num_train_steps iterations num_iterations num_updates",
     "steps_per_epoch": "steps_per_epoch batches_per_epoch num_batches",
     "sampling": "sampling sampler batch_sampler sampling_method batch_selection poisson_sampling use_poisson poisson shuffle",
     "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
@@ -55,18 +55,20 @@ _OF_NOISE = re.compile(
     r"nois|sigma|priva|laplac|mechanism|micro|opacus|sensitivit|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
 _OF_BATCH = re.compile(
-    r"batch(?!_?norm|_first)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
+    r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
 )
 _OF_STEPS = re.compile(
-    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
+    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|repeats|_users?(_|$)|^users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
 )
-_OF_DATA = re.compile(r"split|frac|subset|percent|portion|hold_?out|(^|_)k?folds?(_|$)|resume")
+_OF_DATA = re.compile(
+    r"split|frac|subset|percent|portion|hold_?out|(^|_)k?folds?(_|$)|resume|d(ev|ry)_run|(^|_)(val|valid|validation|dev)_(size|ratio|pct)|test_ratio|^(mixup|cutmix)(_alpha)?$"
+)
 """Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
 _NO_NOISE = re.compile(
     r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
 )
 _ASIDE = re.compile(
-    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|workers?|index|engine|use_gpu)(_|$)"
+    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|workers?|index|engine|use_gpu)(_|$)"
 )
 """Names of files, seeds and reports say nothing of the noise; these say nothing of a training's batches and steps."""
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training train_with_dp private is_private opacus use_opacus noise add_noise use_noise"
@@ -76,15 +78,18 @@ _USUAL = dict.fromkeys(_ON.split(), "true yes on 1") | dict.fromkeys(_OFF.split(
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
 _USUAL |= dict.fromkeys(("clipping", "clipping_mode"), "flat per_sample per_layer ghost norm true")
 _USUAL |= {"sensitivity": "1 1.0"} | dict.fromkeys(
-    ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits"), ""
+    ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits", "rescale_to_unit_norm"), ""
 )
 """Name -> the values that are the usual, any if there are none; another changes the noise, and so does none at all."""
-_NORM = re.compile(r"grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)")
+_NORM = re.compile(r"^clip$|grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)")
 """Names of the norm to which a record is clipped, without which nothing is private."""
 _OTHERS = re.compile(
-    r"non_?private|no_?(dp|noise|privacy)|laplace|l_?dp|local_dp|(dp_?)?(ftrl|mf)|band_?mf|pate|tree_.*|.*_perturbation"
+    r"non_?(private|dp)|no_?(dp|noise|privacy)|laplace|l_?dp|local_dp|(dp_?)?(ftrl|mf)|band_?mf|pate|tree_.*|.*_perturbation"
 )
 """Values, whatever their name, by which a training is another."""
+_CLASSES = re.compile(r"(^|_)(class_path|target|class|class_name|type)_*$")
+_OF_CLASSES = re.compile("nois|accum|batch_?size")
+"""Names that hold the name of a class, and of which it may speak if it changes the noise or the batches of a step."""
 _SIZES = {"total", "init_value", "per_device_per_step", "scale_schedule"}
 """What a table of a batch may have; the first two are the records in a step, if no schedule changes them."""
 _OVERRULED = {"shuffle": "poisson_sampling", "batch_size": "logical_batch_size"}
@@ -93,7 +98,7 @@ _IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
 _NONE = "", "_", "none", "null", "false", "no", "off", "0", "0.0", "1", "1.0"
 """Values that change no batch and no step: none, and 1 of what they are multiplied by."""
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
-_MOST_BYTES, _MOST_NAMES, _DEEPEST = 1 << 20, 100_000, 8
+_MOST_BYTES, _MOST_NAMES, _MOST_NODES, _DEEPEST = 1 << 20, 10_000, 100_000, 8
 
 
 def _by_spelling(table: dict[str, str]) -> dict[str, str]:
@@ -197,8 +202,8 @@ def _once_in_yaml(root: Any) -> None:
         tables = [pair for pair in pairs if isinstance(pair, tuple)]
         _once([(key.value, value) for key, value in tables if isinstance(key.value, str)])
         nodes += [value for _, value in tables] or pairs
-        if len(nodes) > _MOST_NAMES:
-            raise ValueError(f"it has more than {_MOST_NAMES} entries")
+        if len(nodes) > _MOST_NODES:
+            raise ValueError(f"it has more than {_MOST_NODES} entries")
 
 
 _Entry = tuple[str, Any, str]
@@ -253,16 +258,19 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
 
 def _word(key: Any) -> str:
     """A name as the table has it, from `noise-multiplier`, `Noise Multiplier` or `noiseMultiplier`."""
-    return re.sub(r"[^\w./]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key).strip())).lower()
+    text = str(key).strip() if isinstance(key, (str, bool, int, float)) else quoted(key, 200)
+    return re.sub(r"[^\w./]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text)).lower()
 
 
 def _changes(word: str, value: Any, within: str) -> bool:
     """Whether a name that is not read may change the noise, the batches or the steps."""
     text, own = _word(value), within in ("", "noise")
+    if within != "run" and _CLASSES.search(word) and _OF_CLASSES.search(text):
+        return True
     if word in _USUAL:
         version = word == "opacus" and "." in text
         return bool(_USUAL[word]) and text not in _USUAL[word].split() and not version
-    if own and _OTHERS.fullmatch(text):
+    if (own or within == "part") and _OTHERS.fullmatch(text):
         return True
     if _NORM.search(word) and not _OF_NOISE.search(word):
         return own and not _is_norm(value)
@@ -270,13 +278,13 @@ def _changes(word: str, value: Any, within: str) -> bool:
         return False
     if (within == "noise" and not re.search("physical|actual|clip", word)) or _OF_NOISE.search(word):
         return True
-    if within == "list" and word in _SPELT:
+    if within == "list" and _SPELT.get(word, "delta") not in ("epsilon", "delta"):
         return True
     indexed = word in ("gpu", "cuda_visible_devices") and text.isdigit()  # of a single device
     if within == "run" or text in _NONE or indexed:
         return False
     if not within and _OF_DATA.search(word):
-        return not text.isalpha()
+        return not ("split" in word and text.isalpha())
     return not _ASIDE.search(word) and bool(_OF_BATCH.search(word) or (not within and _OF_STEPS.search(word)))
 
 
@@ -308,6 +316,8 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
             f"phases is {quoted(listed[0])}; it must be a list of tables of noise, rate and steps"
         )
     common = [entry for entry in entries if entry[0] != "phases"]
+    if len(tables) * (1 + len(common)) > _MOST_NODES:
+        raise ValueError(f"it has more than {_MOST_NAMES} entries")
     parts = [
         _phase([*common, *((_IN_PHASES.get(word, word), *rest) for word, *rest in _read(part))])
         for part in tables
@@ -353,7 +363,10 @@ def _phase(entries: list[_Entry]) -> Training:
             continue
         elif _is_other(name, value):
             unread.append(word)
-        elif name in given and given[name] != _plain(word, name, value):
+        elif name in given and (
+            given[name] != _plain(word, name, value)
+            or (name in ("steps", "epochs") and spelt[name] == word)  # of two parts of the training
+        ):
             if spelt[name] == word:
                 raise ValueError(
                     f"{printable(word)} is {given[name]} and {_plain(word, name, value)}; give 1 of them"
@@ -363,7 +376,7 @@ def _phase(entries: list[_Entry]) -> Training:
             )
         else:
             given[name], spelt[name] = _plain(word, name, value), word
-    _refuse_mistyped(unread, given)
+    _refuse_mistyped([word for word in unread if held[word] is not None], given)
     if (parts := given.pop("microbatches", None)) not in (None, given.get("batch_size")):
         raise ValueError(
             f"{spelt['microbatches']} is {parts}, and batch_size is {given.get('batch_size')}: a record moves a clipped mean of several by up to 2 norms; leave it out if each record is clipped"
