@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -32,8 +33,8 @@ _NAMES = {
     "neighbours": "neighbours neighbors neighboring_relation neighbouring_relation adjacency",
     "group": "group",
     "normalise": "normalise normalize",
-    "epsilon": "epsilon target_epsilon claimed_epsilon stop_training_at_epsilon",
-    "delta": "delta target_delta claimed_delta",
+    "epsilon": "epsilon target_epsilon dp_epsilon dp_target_epsilon privacy_budget claimed_epsilon stop_training_at_epsilon",
+    "delta": "delta target_delta dp_delta dp_target_delta claimed_delta",
 }
 _SAMPLINGS = {name: f"{name} {scheme.spelt}" for name, scheme in SCHEMES.items()}
 _WORDS = {
@@ -49,40 +50,47 @@ _FLAGS = {
 }
 _PARTS = re.compile(r"optim|adam|sched|model|loss|layer|norm|batch_?norm")
 """How tables of parts of a training begin: an epsilon in them is that of Adam, steps are those of a rate of learning."""
-_RUNS = re.compile(r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic")
+_RUNS = re.compile(
+    r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic|generat|metric|result|hist"
+)
 """How tables of other runs begin: a batch in them is that of a test, steps those of a generator or of an attack."""
 _OF_NOISE = re.compile(
-    r"nois|sigma|priva|laplac|mechanism|micro|opacus|sensitivit|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
+    r"nois|sigma|priva|laplac|mechanism|micro(?!_(f1|av|prec|rec))|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
 _OF_BATCH = re.compile(
-    r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|gpu(?!_name)|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
+    r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|gpu(?!_(name|type|id(?!s)|index|mem))|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
 )
 _OF_STEPS = re.compile(
-    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|repeats|_users?(_|$)|^users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
+    r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|sensitivit|repeats|_users?(_|$)|^users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
 )
 _OF_DATA = re.compile(
-    r"split|frac|subset|percent|portion|hold_?out|(^|_)k?folds?(_|$)|resume|d(ev|ry)_run|(^|_)(val|valid|validation|dev)_(size|ratio|pct)|test_ratio|^(mixup|cutmix)(_alpha)?$"
+    r"split|(?<!warmup_)(?<!memory_)frac|subset|percent(?!ile)|portion|hold_?out|(^|_)k?folds?(_|$)|resume|d(ev|ry)_run|(^|_)(val|valid|validation|dev)_(size|ratio|pct)|test_ratio|^(mixup|cutmix)(_alpha)?$"
 )
 """Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
 _NO_NOISE = re.compile(
     r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
 )
 _ASIDE = re.compile(
-    r"(^|_)(test|eval|evaluation|valid?|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|workers?|index|engine|use_gpu)(_|$)"
+    r"(^|_)(test|eval|evaluation|val|valid|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|second|predict|workers?|index|engine|use_gpu)(_|$)"
 )
 """Names of files, seeds and reports say nothing of the noise; these say nothing of a training's batches and steps."""
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training train_with_dp private is_private opacus use_opacus noise add_noise use_noise"
 _ON += " privacy use_privacy enable_privacy differential_privacy enable_differential_privacy use_differential_privacy differentially_private"
-_OFF = "disable_dp no_dp nodp non_private disable_privacy disable_noise adaptive_clipping adaptive_clip deterministic_noise_for_testing"
-_USUAL = dict.fromkeys(_ON.split(), "true yes on 1") | dict.fromkeys(_OFF.split(), "false no off 0")
+_OFF = "disable_dp no_dp nodp nondp non_dp non_private disable_privacy disable_noise deterministic_noise_for_testing"
+_TRUE = "true", "yes", "on", "1"
+_USUAL = dict.fromkeys(_ON.split(), " ".join(_TRUE)) | dict.fromkeys(_OFF.split(), "false no off 0")
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
-_USUAL |= dict.fromkeys(("clipping", "clipping_mode"), "flat per_sample per_layer ghost norm true")
 _USUAL |= {"sensitivity": "1 1.0"} | dict.fromkeys(
     ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits", "rescale_to_unit_norm"), ""
 )
 """Name -> the values that are the usual, any if there are none; another changes the noise, and so does none at all."""
-_NORM = re.compile(r"^clip$|grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)")
+_NORM = re.compile(r"grad_norm|norm_clip|clip(ping)?_(norm|bound|threshold)|^clip(ping)?$")
 """Names of the norm to which a record is clipped, without which nothing is private."""
+_CLIPPED = "flat", "per_sample", "per_layer", "ghost", "norm", "value", "mixopt", "automatic", *_TRUE
+_PLAIN = re.compile(
+    r"(dp_?)?(sgd|adamw?)|(central_)?dp|opacus|\w*_?privacy|gaussian|example|record|sample|instance|hooks|functorch|ew|ghost"
+)
+"""Words that say in a table of the noise what is the usual."""
 _OTHERS = re.compile(
     r"non_?(private|dp)|no_?(dp|noise|privacy)|laplace|l_?dp|local_dp|(dp_?)?(ftrl|mf)|band_?mf|pate|tree_.*|.*_perturbation"
 )
@@ -98,7 +106,7 @@ _IN_PHASES = {"noise": "noise_multiplier", "rate": "sampling_rate"}
 _NONE = "", "_", "none", "null", "false", "no", "off", "0", "0.0", "1", "1.0"
 """Values that change no batch and no step: none, and 1 of what they are multiplied by."""
 _NEAR = 1.1  # factor up to which two statements of a rate or of the steps may differ, by rounding
-_MOST_BYTES, _MOST_NAMES, _MOST_NODES, _DEEPEST = 1 << 20, 10_000, 100_000, 8
+_MOST_BYTES, _MOST_NAMES, _MOST_NODES, _DEEPEST = 1 << 18, 10_000, 100_000, 8
 
 
 def _by_spelling(table: dict[str, str]) -> dict[str, str]:
@@ -156,11 +164,15 @@ def read_training(source: Any, **beside: Any) -> Training:
 def _content(path: Path) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise ValueError("it has more than a megabyte; a configuration has less")
+            raise ValueError("it has more than 256 KiB; a configuration has less")
         text = path.read_text("utf-8-sig")
         if (ending := path.suffix.lower()) == ".toml":
             import tomllib
 
+            if re.search(
+                r"([\w'\"-]+[ \t]*\.[ \t]*){32}", text
+            ):  # the parser takes the square of their number
+                raise ValueError(f"its tables are nested more than {_DEEPEST} deep")
             held = tomllib.loads(text)
         elif ending == ".json":
             held = json.loads(text, object_pairs_hook=_once)
@@ -233,8 +245,10 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
             word = "dp_enabled"
         known = word in _SPELT and _SPELT[word] not in ("sampling", "neighbours")
         if isinstance(value, (list, tuple)) and word != "phases":
-            for part in (part for part in value if isinstance(part, Mapping)):
-                yield from _entries(part, depth + 1, within if within == "run" else "list")
+            for part in value:
+                if isinstance(part, (Mapping, list, tuple)):
+                    inner = part if isinstance(part, Mapping) else {key: part}
+                    yield from _entries(inner, depth + 1, within if within == "run" else "list")
         if within == "part" and word in _SPELT and (_OF_NOISE.search(word) or _OF_BATCH.search(word)):
             yield word, value, ""  # as an optimizer has the noise that it adds
         elif not isinstance(value, Mapping):
@@ -243,7 +257,9 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
             yield word, value.get("total", value.get("init_value")), within
         elif known:  # which is refused
             yield word, value, within
-        elif not re.search(r"(^|_)seeds?$", word):
+        elif re.search(r"(^|_)seeds?$", word):
+            yield f"{word}.*", None, within
+        else:
             below = (
                 "run"
                 if _RUNS.match(word)
@@ -253,6 +269,8 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
                 if _OF_NOISE.search(word)
                 else ""
             )
+            if below in _UNREAD and within not in _UNREAD:
+                yield f"{word}.*", None, within
             yield from _entries(value, depth + 1, within if within in _UNREAD else below or within)
 
 
@@ -267,20 +285,24 @@ def _changes(word: str, value: Any, within: str) -> bool:
     text, own = _word(value), within in ("", "noise")
     if within != "run" and _CLASSES.search(word) and _OF_CLASSES.search(text):
         return True
-    if word in _USUAL:
+    if word in _USUAL and within != "run":
         version = word == "opacus" and "." in text
         return bool(_USUAL[word]) and text not in _USUAL[word].split() and not version
     if (own or within == "part") and _OTHERS.fullmatch(text):
         return True
-    if _NORM.search(word) and not _OF_NOISE.search(word):
-        return own and not _is_norm(value)
+    if re.search("clip|grad_norm", word) and not re.search("nois|sigma", word):
+        return own and _is_unclipped(word, value, text)
     if value is None or _NO_NOISE.search(word):
         return False
-    if (within == "noise" and not re.search("physical|actual|clip", word)) or _OF_NOISE.search(word):
+    if within == "noise" and not re.search(
+        "physical|actual|alphas|orders|descri|learning|optim|norm|^[cs]$", word
+    ):
+        return not _PLAIN.fullmatch(text)
+    if _OF_NOISE.search(word) or word == "phases":
         return True
     if within == "list" and _SPELT.get(word, "delta") not in ("epsilon", "delta"):
         return True
-    indexed = word in ("gpu", "cuda_visible_devices") and text.isdigit()  # of a single device
+    indexed = word in ("gpu", "cuda_visible_devices") and re.fullmatch(r"\w+", str(value))  # a single device
     if within == "run" or text in _NONE or indexed:
         return False
     if not within and _OF_DATA.search(word):
@@ -288,12 +310,16 @@ def _changes(word: str, value: Any, within: str) -> bool:
     return not _ASIDE.search(word) and bool(_OF_BATCH.search(word) or (not within and _OF_STEPS.search(word)))
 
 
-def _is_norm(value: Any) -> bool:
-    """Whether a value bounds a gradient; without a bound nothing is private."""
-    try:
-        return 0.0 < float(value) < math.inf
-    except (OverflowError, TypeError, ValueError):
+def _is_unclipped(word: str, value: Any, text: str) -> bool:
+    """Whether a name says that no fixed norm bounds a record."""
+    if re.search("adaptive|disable|no_clip", word):
+        return value is not None and text not in _NONE[:-2]
+    if "per_layer" in word or text in _CLIPPED or (value is None and not _NORM.search(word)):
         return False
+    try:
+        return not 0.0 < float(value) < math.inf
+    except (OverflowError, TypeError, ValueError):
+        return True
 
 
 def _read(table: Mapping[Any, Any]) -> list[_Entry]:
@@ -466,17 +492,20 @@ def _plain(word: str, name: str, value: Any) -> Any:
 
 def _refuse_mistyped(unread: list[str], given: Mapping[str, Any]) -> None:
     """A name that is nearly ours would be left unread, and the account would be of another training."""
+    for word in unread:
+        close = _close(word)
+        if close and _SPELT[close[0]] not in given:
+            raise ValueError(no_such("a name", word, close, "a name of the table"))
+
+
+@lru_cache(maxsize=_MOST_NAMES)
+def _close(word: str) -> list[str]:
+    """The name of ours that another name nearly is, if any."""
     import difflib
 
-    for word in (word for word in unread if word not in _SPELT):
-        close = difflib.get_close_matches(word[:100], _SPELT, cutoff=0.85)
-        if (
-            close
-            and not _ASIDE.search(word)
-            and word not in ("device", "groups", "normalized")
-            and _SPELT[close[0]] not in given
-        ):
-            raise ValueError(no_such("a name", word, close[:1], "a name of the table"))
+    if word in _SPELT or _ASIDE.search(word) or word in ("device", "groups", "normalized"):
+        return []
+    return difflib.get_close_matches(word[:100], _SPELT, 1, cutoff=0.85)
 
 
 def _batch(given: Mapping[str, Any], word: str) -> int:

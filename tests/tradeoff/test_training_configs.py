@@ -246,6 +246,7 @@ def test_phases_share_what_stands_outside_and_the_default_of_neighbours_is_shown
         (FULL | {"optimizer": {"batch_size": 2048}}, "batch_size is 100 and 2048; give 1 of them"),
         (FULL | {"optimizer": {"num_microbatches": 1}}, "num_microbatches is 1, and batch_size is 100"),
         (FULL | {"finetune": {"epochs": 2}}, "epochs is 2.0 and 2.0; give 1 of them"),
+        ({"phases": [FULL | {"phases": [{"noise": 0.3}]}]}, "phases [{'noise': 0.3}]; leave out"),
         (FULL | {"bs": 512}, "batch_size and bs are the same and differ"),
         (FULL | {"noiseMultiplier": 0.1}, "noise_multiplier is 1.0 and 0.1; give 1 of them"),
         (FULL | {"use_poisson": False}, "sampling is 'poisson' and use_poisson is false; give 1 of them"),
@@ -280,7 +281,8 @@ CHANGED: list[dict[str, Any]] = [
     *({name: 2} for name in ["effective_batch_size", "global_batch_size", "virtual_batch_size", "accum_iter", "update_freq", "grad_accum", "grad_accum_steps", "accumulate", "gradient_accumulate_every", "microbatch_size", "num_rounds", "comm_round", "num-server-rounds", "num_processes", "nproc_per_node", "gpus", "num_nodes", "num_machines", "num_replicas", "max_train_samples", "local_steps", "start_epoch"]),
     {"gpu_ids": [0, 1]}, {"cuda_visible_devices": "0,1"}, {"batch_size_schedule": "linear"}, {"validation_split": 0.1}, {"train_fraction": 0.5}, {"subset_size": 500}, {"with_replacement": True},
     {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"max_grad_norm": 10**400}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]}, {"resume_from_checkpoint": "out/epoch-3"}, {"k_folds": 5}, {"cohort_size": 50}, {"sensitivity": 2.0}, {"resume": True}, {"resume": "latest"},
-    {"dp": {"clip": False}}, {"fast_dev_run": True}, {"mixup": 0.2}, {"aug_repeats": 3}, {"local_ep": 5}, {"local_bs": 10}, {"val_size": 0.1}, {"max_examples_per_user": 4},
+    {"dp": {"clip": False}}, {"use_clipping": False}, {"disable_clipping": True}, {"clip_mode": "none"}, {"dp": {"clipping_fn": "none"}}, {"dp": {"adaptive_clip_quantile": 0.5}},
+    {"nondp": True}, {"a": [[{"sigma": 0.3}]]}, {"fast_dev_run": True}, {"mixup": 0.2}, {"aug_repeats": 3}, {"local_ep": 5}, {"local_bs": 10}, {"val_size": 0.1}, {"max_examples_per_user": 4},
     {"callbacks": [{"class_path": "GradientAccumulationScheduler"}]}, {"optimizer": {"name": "dpftrl"}}, {"mode": "nondp"}, {"scheduler": {"_target_": "opacus.schedulers.StepNoise"}},
 ]  # fmt: skip
 """What may change the noise, the batches or the steps of a training that is else read: none is left unread in silence."""
@@ -289,7 +291,8 @@ UNCHANGED: list[dict[str, Any]] = [
     {"seeds": {"dp_noise": 42}, "noise_seed": 3, "num_nodes": 1, "gpus": "0", "gpu": 2, "cuda_visible_devices": "3", "accum_iter": 1, "validation_split": None, "batch_size_schedule": None},
     {"eval_batch_size": 500, "max_physical_batch_size": 64, "log_every_steps": 10, "save_steps": 50, "num_workers": 8, "physical_batch_size": 8, "split": "train", "fp16": True},
     {"dp": {"enabled": True, "max_grad_norm": 1.0, "accountant": "rdp", "secure_mode": False, "clipping": "flat", "noise_type": "gaussian"}, "mechanism": "Gaussian"},
-    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10, "fold": 0, "resume": "", "min_steps": None, "steps_per_sec": 3.2, "best_epoch": 7, "gpu_mem_mb": 900, "use_seedable_sampler": True, "history": [{"epsilon": 0.3, "loss": 1.0}], "sensitivity": 1.0},
+    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10, "fold": 0, "resume": "", "min_steps": None, "steps_per_sec": 3.2, "val_batch_size": 7, "dp_max_grad_norm": 1.0, "gpu_type": "A100", "percentile": 3, "warmup_fraction": 0.1, "metrics": {"micro_f1": 0.9, "sensitivity": 0.93},
+     "dp": {"method": "DP-SGD", "library": "opacus", "description": "x", "C": 1.0} | {"alphas": [2, 3]}, "best_epoch": 7, "gpu_mem_mb": 900, "use_seedable_sampler": True, "history": [{"epsilon": 0.3, "loss": 1.0}], "sensitivity": 1.0},
     {"optimizer": {"class": "DPKerasSGDOptimizer", "noise_multiplier": 1.0, "l2_norm_clip": 1.0, "num_microbatches": 100}, "_wandb": {"value": {"t": {"1": [1, 5]}}}},
     {"runtime": {"opacus": "1.6.0", "gpu_name": "NVIDIA GeForce RTX 3080 Ti", "device": "cuda:0"}, "outputs": {"private_smoke_csv": "a.csv"}, "adaptive_clipping": False},
 ]  # fmt: skip
@@ -354,6 +357,7 @@ GROWS = "a0: &a0 {}\n" + "".join(
     ("name", "text", "says"),
     [
         ("run.toml", "sigma = ", "run.toml: "),
+        ("run.toml", "a" + ".a" * 40_000 + " = 1", "its tables are nested more than 8 deep"),
         ("run.json", "[1, 2]", "run.json: it holds no table of names"),
         ("run.json", '{"sigma": 1, "sigma": 2}', "run.json: sigma has two values"),
         (
@@ -376,7 +380,7 @@ GROWS = "a0: &a0 {}\n" + "".join(
             "run.yaml: it has more than 100000 entries" if importlib.util.find_spec("yaml") else "PyYAML",
         ),
         ("run.txt", "", "it must end in .toml, .json, .yaml, .yml"),
-        ("run.toml", "x" * (2 << 20), "run.toml: it has more than a megabyte"),
+        ("run.toml", "x" * (2 << 20), "run.toml: it has more than 256 KiB"),
         (None, "", "none.toml: it cannot be read: No such file or directory"),
     ],
 )
