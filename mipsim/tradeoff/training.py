@@ -58,17 +58,17 @@ _OF_NOISE = re.compile(
     r"nois|sigma|priva|laplac|mechanism|micro(?!_(f1|av|prec|rec))|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
 _OF_BATCH = re.compile(
-    r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|gpu(?!_(name|type|id(?!s)|index|mem))|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
+    r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|(^|_)tpu|gpu(?!_(name|type|id(?!s)|index|mem))|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
 )
 _OF_STEPS = re.compile(
     r"step(?!_?size)|(^|_)n?iter|epoch|(^|_)rounds?(_|$)|client|cohort|sensitivit|repeats|_users?(_|$)|^users|user_level|distribution|perturb|^_?base_$|^(defaults|extends|include|inherit)"
 )
 _OF_DATA = re.compile(
-    r"split|(?<!warmup_)(?<!memory_)frac|subset|percent(?!ile)|portion|hold_?out|(^|_)k?folds?(_|$)|resume|d(ev|ry)_run|(^|_)(val|valid|validation|dev)_(size|ratio|pct)|test_ratio|^(mixup|cutmix)(_alpha)?$"
+    r"split|(?<!warmup_)(?<!memory_)frac|subset|percent(?!ile)|portion|hold_?out|(^|_)k?folds?(_|$)|resume|d(ev|ry)_run|^limit_|overfit|(^|_)(val|valid|validation|dev)_(size|ratio|pct)|test_ratio|^(mixup|cutmix)(_alpha)?$"
 )
 """Of what a name speaks that may change the account: of noise in every table, of batches in all but other runs, of the rest where a training is read."""
 _NO_NOISE = re.compile(
-    r"(^|_)(seeds?|accountant|accounting|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
+    r"(^|_)(seeds?|accountant|accounting|engine|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
 )
 _ASIDE = re.compile(
     r"(^|_)(test|eval|evaluation|val|valid|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|second|predict|workers?|index|engine|use_gpu)(_|$)"
@@ -294,19 +294,16 @@ def _changes(word: str, value: Any, within: str) -> bool:
         return own and _is_unclipped(word, value, text)
     if value is None or _NO_NOISE.search(word):
         return False
-    if within == "noise" and not re.search(
-        "physical|actual|alphas|orders|descri|learning|optim|norm|^[cs]$", word
-    ):
+    aside = re.search("physical|actual|alphas|orders|descri|learning|optim|norm|^[cs]$", word)
+    if _OF_NOISE.search(word) or word == "phases" or (within == "noise" and not aside):
         return not _PLAIN.fullmatch(text)
-    if _OF_NOISE.search(word) or word == "phases":
-        return True
     if within == "list" and _SPELT.get(word, "delta") not in ("epsilon", "delta"):
         return True
     indexed = word in ("gpu", "cuda_visible_devices") and re.fullmatch(r"\w+", str(value))  # a single device
+    if not within and _OF_DATA.search(word):
+        return text not in _NONE[:-2] and not ("split" in word and text.isalpha() and text not in _TRUE)
     if within == "run" or text in _NONE or indexed:
         return False
-    if not within and _OF_DATA.search(word):
-        return not ("split" in word and text.isalpha())
     return not _ASIDE.search(word) and bool(_OF_BATCH.search(word) or (not within and _OF_STEPS.search(word)))
 
 

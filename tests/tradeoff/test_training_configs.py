@@ -80,6 +80,8 @@ WHOLE: list[tuple[str, dict[str, Any], str, float]] = [
      {"training": {"optimizer": "Adam", "batch_size": 256, "weight_decay": 1e-4, "non_private_epochs": 30, "dp_epochs": 5},
       "dp": {"target_epsilon": 8.0, "delta": 1.134031140495118e-05, "noise_multiplier": 0.469818115234375, "max_grad_norm": 1.0, "sample_rate": 0.002898550724637681,
              "accountant": "prv", "poisson_sampling": True, "clipping": "flat"},
+      "architecture": {"input_dim": 122, "hidden_dims": [64, 32], "output": "one logit", "batch_norm": False}, "runtime": {"opacus": "1.6.0"},
+      "outputs": {"parity_csv": "non_private_pytorch_parity.csv", "private_smoke_csv": "private_smoke_test.csv"}, "parity": {"tolerances": {"recall": 0.05}},
       "split": {"target_train_rows": 88_181, "target_validation_rows": 12_597}}, "CONFIRMED", 8.076257),
 ]  # fmt: skip
 """Public files that say all: the verdict of their claim, and the epsilon at delta 1e-5 by dp_accounting 0.6.0."""
@@ -282,7 +284,7 @@ CHANGED: list[dict[str, Any]] = [
     {"gpu_ids": [0, 1]}, {"cuda_visible_devices": "0,1"}, {"batch_size_schedule": "linear"}, {"validation_split": 0.1}, {"train_fraction": 0.5}, {"subset_size": 500}, {"with_replacement": True},
     {"privacy_unit": "user"}, {"clipping": None}, {"clipping": "adaptive"}, {"max_grad_norm": None}, {"max_grad_norm": float("inf")}, {"max_grad_norm": 10**400}, {"l2_norm_clip": 0.0}, {"defaults": ["base"]}, {"resume_from_checkpoint": "out/epoch-3"}, {"k_folds": 5}, {"cohort_size": 50}, {"sensitivity": 2.0}, {"resume": True}, {"resume": "latest"},
     {"dp": {"clip": False}}, {"use_clipping": False}, {"disable_clipping": True}, {"clip_mode": "none"}, {"dp": {"clipping_fn": "none"}}, {"dp": {"adaptive_clip_quantile": 0.5}},
-    {"nondp": True}, {"a": [[{"sigma": 0.3}]]}, {"fast_dev_run": True}, {"mixup": 0.2}, {"aug_repeats": 3}, {"local_ep": 5}, {"local_bs": 10}, {"val_size": 0.1}, {"max_examples_per_user": 4},
+    {"nondp": True}, {"a": [[{"sigma": 0.3}]]}, {"fast_dev_run": True}, {"mixup": 0.2}, {"cutmix": 1.0}, {"overfit_batches": 1}, {"accelerator_config": {"split_batches": True}}, {"aug_repeats": 3}, {"local_ep": 5}, {"local_bs": 10}, {"val_size": 0.1}, {"max_examples_per_user": 4},
     {"callbacks": [{"class_path": "GradientAccumulationScheduler"}]}, {"optimizer": {"name": "dpftrl"}}, {"mode": "nondp"}, {"scheduler": {"_target_": "opacus.schedulers.StepNoise"}},
 ]  # fmt: skip
 """What may change the noise, the batches or the steps of a training that is else read: none is left unread in silence."""
@@ -291,7 +293,7 @@ UNCHANGED: list[dict[str, Any]] = [
     {"seeds": {"dp_noise": 42}, "noise_seed": 3, "num_nodes": 1, "gpus": "0", "gpu": 2, "cuda_visible_devices": "3", "accum_iter": 1, "validation_split": None, "batch_size_schedule": None},
     {"eval_batch_size": 500, "max_physical_batch_size": 64, "log_every_steps": 10, "save_steps": 50, "num_workers": 8, "physical_batch_size": 8, "split": "train", "fp16": True},
     {"dp": {"enabled": True, "max_grad_norm": 1.0, "accountant": "rdp", "secure_mode": False, "clipping": "flat", "noise_type": "gaussian"}, "mechanism": "Gaussian"},
-    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10, "fold": 0, "resume": "", "min_steps": None, "steps_per_sec": 3.2, "val_batch_size": 7, "dp_max_grad_norm": 1.0, "gpu_type": "A100", "percentile": 3, "warmup_fraction": 0.1, "metrics": {"micro_f1": 0.9, "sensitivity": 0.93},
+    {"lr": {"desc": None, "value": 0.1}, "max_grad_norm": {"value": 1.2}, "lr_noise_pct": 0.67, "gradient_clip_val": None, "clip_per_layer": False, "patience_epochs": 10, "fold": 0, "resume": "", "min_steps": None, "steps_per_sec": 3.2, "val_batch_size": 7, "dp_max_grad_norm": 1.0, "privacy_unit": "example", "dp_method": "DP-SGD", "privacy_engine": True, "gpu_type": "A100", "percentile": 3, "warmup_fraction": 0.1, "metrics": {"micro_f1": 0.9, "sensitivity": 0.93},
      "dp": {"method": "DP-SGD", "library": "opacus", "description": "x", "C": 1.0} | {"alphas": [2, 3]}, "best_epoch": 7, "gpu_mem_mb": 900, "use_seedable_sampler": True, "history": [{"epsilon": 0.3, "loss": 1.0}], "sensitivity": 1.0},
     {"optimizer": {"class": "DPKerasSGDOptimizer", "noise_multiplier": 1.0, "l2_norm_clip": 1.0, "num_microbatches": 100}, "_wandb": {"value": {"t": {"1": [1, 5]}}}},
     {"runtime": {"opacus": "1.6.0", "gpu_name": "NVIDIA GeForce RTX 3080 Ti", "device": "cuda:0"}, "outputs": {"private_smoke_csv": "a.csv"}, "adaptive_clipping": False},
