@@ -78,7 +78,9 @@ _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training 
 _ON += " privacy use_privacy enable_privacy differential_privacy enable_differential_privacy use_differential_privacy differentially_private"
 _OFF = "disable_dp no_dp nodp nondp non_dp non_private disable_privacy disable_noise deterministic_noise_for_testing"
 _TRUE = "true", "yes", "on", "1"
-_USUAL = dict.fromkeys(_ON.split(), " ".join(_TRUE)) | dict.fromkeys(_OFF.split(), "false no off 0")
+_USUAL = dict[str, str]()
+_USUAL |= {word: " ".join(_TRUE) for word in _ON.split()}
+_USUAL |= {word: "false no off 0" for word in _OFF.split()}
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
 _USUAL |= {"sensitivity": "1 1.0"} | dict.fromkeys(
     ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits", "rescale_to_unit_norm"), ""
@@ -311,7 +313,9 @@ def _is_unclipped(word: str, value: Any, text: str) -> bool:
     """Whether a name says that no fixed norm bounds a record."""
     if re.search("adaptive|disable|no_clip", word):
         return value is not None and text not in _NONE[:-2]
-    if "per_layer" in word or text in _CLIPPED or (value is None and not _NORM.search(word)):
+    if value is None:
+        return bool(_NORM.search(word))
+    if "per_layer" in word or text in _CLIPPED:
         return False
     try:
         return not 0.0 < float(value) < math.inf
@@ -342,7 +346,9 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
     if len(tables) * (1 + len(common)) > _MOST_NODES:
         raise ValueError(f"it has more than {_MOST_NAMES} entries")
     parts = [
-        _phase([*common, *((_IN_PHASES.get(word, word), *rest) for word, *rest in _read(part))])
+        _phase(
+            [*common, *((_IN_PHASES.get(word, word), value, within) for word, value, within in _read(part))]
+        )
         for part in tables
     ]
     for name in ("neighbours", "sampling", "group", "normalise", "data_size", "delta", "claim"):
