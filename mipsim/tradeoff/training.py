@@ -80,7 +80,7 @@ _OFF = "disable_dp no_dp nodp nondp non_dp non_private disable_privacy disable_n
 _TRUE = "true", "yes", "on", "1"
 _USUAL = dict[str, str]()
 _USUAL |= {word: " ".join(_TRUE) for word in _ON.split()}
-_USUAL |= {word: "false no off 0" for word in _OFF.split()}
+_USUAL |= dict.fromkeys(_OFF.split(), "false no off 0")
 _USUAL |= dict.fromkeys(("mechanism", "noise_type", "noise_distribution"), "gaussian iid_gaussian normal")
 _USUAL |= {"sensitivity": "1 1.0"} | dict.fromkeys(
     ("loss_reduction", "grad_sample_mode", "wrap_model", "n_splits", "rescale_to_unit_norm"), ""
