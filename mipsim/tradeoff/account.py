@@ -22,6 +22,8 @@ from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, NORMALISE, SCHEMES, shift
 from mipsim.tradeoff.training import Training, is_training, read_training
 
+UNREAD = "what is not read changes nothing"
+"""Under which condition a verdict on a configuration stands, if a name is left over."""
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
 Phase = tuple[float, float, int]
@@ -126,6 +128,7 @@ class Account(Printed):
         }
         if self.claim:
             result["claim"] = {"epsilon": self.claim[0], "delta": self.claim[1], "verdict": self.verdict}
+            result["claim"] |= {"if": UNREAD} if "not read: " in self.read else {}
         return result | ({"read": self.read} if self.read else {})
 
     def _title(self) -> str:
@@ -142,7 +145,7 @@ class Account(Printed):
         lines = [(name, shown(ends)) for name, ends in self.numbers.items()]
         if self.claim:
             epsilon, delta = map(_named, self.claim)
-            so_far = ", if what is not read changes nothing" if "not read: " in self.read else ""
+            so_far = f", if {UNREAD}" if "not read: " in self.read else ""
             lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}{so_far}"))
         if self.read:
             lines.append(("read", self.read))

@@ -321,9 +321,11 @@ def test_the_command_judges_a_file(tmp_path: Path, capsys) -> None:
         (tmp_path / "run.toml").write_text(TOML.format(epsilon))
         assert main(["account", str(tmp_path / "run.toml")]) == status
         assert (
-            f"claim                   epsilon {epsilon:g} at delta 1e-05: {verdict}"
+            f"claim                   epsilon {epsilon:g} at delta 1e-05: {verdict}, if what is not read changes nothing"
             in capsys.readouterr().out
         )
+        assert main(["account", str(tmp_path / "run.toml"), "--json"]) == status
+        assert json.loads(capsys.readouterr().out)["claim"]["if"] == "what is not read changes nothing"
     (tmp_path / "run.json").write_text(json.dumps(full))
     assert main(["account", str(tmp_path / "run.json"), "--claim", "epsilon=8,delta=1e-5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["claim"] == {
