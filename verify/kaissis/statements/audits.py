@@ -31,7 +31,7 @@ def _random(mu2: float, d: int, **_: Any) -> AbstractTradeOff:
 AUDIT = Statement(
     name="kaissis-audit",
     uses=("kaissis-thm-2",),
-    says="A model of figures 3b and 3c, not the experiment (its runs and its network are not judged; of figure 3c the paper prints no d, and the width of the network's latent space is read as d): a DP-SGD step with known q(D) and sigma, whose record "
+    says="A model of figures 3b and 3c, not the experiment (its runs and its network are not judged; of figure 3c the text at hand, which is without the appendix and pictures, prints no d, and the width of the network's latent space is read as d): a DP-SGD step with known q(D) and sigma, whose record "
     "moves the gradient by Delta in any fixed direction of d coordinates. The audit by the magnitude meets j at Delta/sigma = 1, d = 1, and at "
     "Delta/sigma = 2, d = 50. There it loses power as theorem 2 says: at FPR 0.05 it has 0.110, and 0.516 at d = 1.",
     source="Kaissis et al., figures 3b and 3c",
@@ -71,7 +71,7 @@ ALLOWED = 0.01
 FIGURE_3C = 4.0
 """L = (Delta/sigma)^2."""
 DIMENSIONS = {MATCH: 50, WEIGHTS: 550}
-"""d, which the paper does not print."""
+"""d, which the text at hand does not print."""
 
 
 @lru_cache(maxsize=2)
@@ -119,8 +119,8 @@ SYMMETRIC = Statement(
             {"what": D, "c": FIGURE_3C, "q": 0.0, "form": EQUATION_7, "part": part, "alpha": alpha}
         )
     },
-    says="At Delta/sigma = 2 and the d of figure 3c, which the paper does not print, j and its inverse verify theorem 3 exactly.",
-    fails="That the curves become symmetric is right: in 50 dimensions they are 0.0134 of the FNR apart (proven is 0.0142 at most), in a single dimension 0.23. Whether they verify theorem 3 \"exactly\" depends on d, which the paper does not print. It names a network with a 50-dimensional latent space; such a network with a single output has 550 weights on the 10 features of the diabetes data. With 550 as d the curves meet equation 7 to 0.0008 of the FNR, and from d = 57 on to 0.01, the width of a plotted line and a bar of this register (the paper names none, and plots averages of 1024 runs). With 50 as d they are a little more off: the short form of equation 7, the nearer, by at most 0.0087 from j and by 0.0115 from its inverse (the long form by 0.0152 and 0.0286). Theorem 3 itself is about growing d and $\\Delta/\\sigma \\ll 1$, and is judged by itself.",
+    says="At Delta/sigma = 2 and the d of figure 3c, which the text at hand does not print, j and its inverse verify theorem 3 exactly.",
+    fails="That the curves become symmetric is right: in 50 dimensions they are 0.0134 of the FNR apart (proven is 0.0142 at most), in a single dimension 0.23. Whether they verify theorem 3 \"exactly\" depends on d, which the text at hand, without its appendix and pictures, does not print. It names a network with a 50-dimensional latent space; such a network with a single output has 550 weights on the 10 features of the diabetes data. With 550 as d the curves meet equation 7 to 0.0008 of the FNR, and from d = 57 on to 0.01, the width of a plotted line and a bar of this register (the paper names none, and plots averages of 1024 runs). With 50 as d they are a little more off: the short form of equation 7, the nearer, by at most 0.0087 from j and by 0.0115 from its inverse (the long form by 0.0152 and 0.0286). Theorem 3 itself is about growing d and $\\Delta/\\sigma \\ll 1$, and is judged by itself.",
     instead="that the curves become symmetric",
     source="Kaissis et al., figure 3c, which the sentence, a figure behind its captions in the copy at hand, calls 2(c)",
     kind=rf.Bound(unit="FNR"),
