@@ -89,6 +89,18 @@ def test_a_peak_between_the_points_of_a_grid_is_detected():
     assert result.over.value == pytest.approx(truth, abs=1e-3)
 
 
+@pytest.mark.parametrize(("height", "width"), [(1e-5, 0.1), (1e-2, 1.0)])
+@pytest.mark.parametrize("z", [-0.988, 0.262, 0.762, 1.012])
+def test_a_corner_between_the_points_of_a_grid_is_met_to_many_digits(height: float, width: float, z: float):
+    """The first points around the largest gap show no larger gap, where the corner is much nearer to it than they are."""
+    blind = GaussianTradeOff(1.0)
+
+    def tent(alpha: np.ndarray) -> np.ndarray:
+        return ndtr(-ndtri(alpha) - 1.0 - height * np.maximum(1.0 - np.abs(ndtri(alpha) - z) / width, 0.0))
+
+    assert curve_gap(tent, blind).over.value == pytest.approx(height, rel=1e-7)
+
+
 def test_a_gap_is_infinite_where_it_is():
     blind = GaussianTradeOff(1.0)
     assert curve_gap(np.zeros_like, blind).counted(False)[0] == math.inf

@@ -321,12 +321,9 @@ def _extreme(gap: np.ndarray, least: np.ndarray, most: np.ndarray) -> Side:
 
 
 def _polish(seen: _Seen) -> None:
-    """Add points around the largest and the least gap, so that a corner there is met to many digits; until they stay the same."""
-    last = np.full(2, np.inf)
+    """Add points around the largest and the least gap, so that a corner there is met to many digits."""
     for _ in range(ROUNDS):
         gap, alpha = seen.gap, seen.alpha
-        if np.allclose(last, last := np.array([gap.min(), gap.max()]), rtol=1e-9, atol=1e-12):
-            break
         places = {int(gap.argmin()), int(gap.argmax())}
         split = np.array(sorted({i for p in places for i in (p - 1, p) if 0 <= i < alpha.size - 1}))
         inner = _inner(alpha[split], alpha[split + 1])
