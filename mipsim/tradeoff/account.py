@@ -22,8 +22,6 @@ from mipsim.tradeoff.noise_multiplier import dpsgd, epochs_of
 from mipsim.tradeoff.schemes import ALWAYS, NEIGHBOURS, NORMALISE, SCHEMES, shift
 from mipsim.tradeoff.training import Training, is_training, read_training
 
-UNREAD = "what is not read changes nothing"
-"""Under which condition a verdict on a configuration stands, if a name is left over."""
 DELTAS, EPSILONS, FPRS = (1e-5,), (1.0,), (0.1, 0.01, 0.001)
 """At which `account` tells epsilon, delta and TPR."""
 Phase = tuple[float, float, int]
@@ -128,8 +126,13 @@ class Account(Printed):
         }
         if self.claim:
             result["claim"] = {"epsilon": self.claim[0], "delta": self.claim[1], "verdict": self.verdict}
-            result["claim"] |= {"if": UNREAD} if "not read: " in self.read else {}
+            result["claim"] |= {"if": self._provided} if self._provided else {}
         return result | ({"read": self.read} if self.read else {})
+
+    @property
+    def _provided(self) -> str:
+        """Under which condition the verdict stands, where a configuration has names that are left over."""
+        return "what is not read changes nothing" if "not read: " in self.read else ""
 
     def _title(self) -> str:
         if not self.phases:
@@ -145,8 +148,8 @@ class Account(Printed):
         lines = [(name, shown(ends)) for name, ends in self.numbers.items()]
         if self.claim:
             epsilon, delta = map(_named, self.claim)
-            so_far = f", if {UNREAD}" if "not read: " in self.read else ""
-            lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}{so_far}"))
+            provided = f", if {self._provided}" if self._provided else ""
+            lines.append(("claim", f"epsilon {epsilon} at delta {delta}: {self.verdict}{provided}"))
         if self.read:
             lines.append(("read", self.read))
         return [*lines, ("assumes", self.assumes[0]), ("and", self.assumes[1])]

@@ -48,15 +48,16 @@ _FLAGS = {
     "poisson": "poisson",
     "shuffle": "shuffled",
 }
-_PARTS = re.compile(r"optim|adam|sched|model|loss|layer|norm|batch_?norm")
+_PARTS = re.compile(r"^(optim|adam|sched|model|loss|layer|norm|batch_?norm)")
 """How tables of parts of a training begin: an epsilon in them is that of Adam, steps are those of a rate of learning."""
 _RUNS = re.compile(
-    r"eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic|generat|metric|result|hist"
+    r"^(eval|test|val|sampler|adversar|attack|pgd|augment|encrypt|synthetic|generat|metric|result|hist)"
 )
 """How tables of other runs begin: a batch in them is that of a test, steps those of a generator or of an attack."""
 _OF_NOISE = re.compile(
     r"nois|sigma|priva|laplac|mechanism|micro(?!_(f1|av|prec|rec))|opacus|(^|_)(use|enable|with|no)?[cluz]?dp(sgd|ftrl)?(_|$)"
 )
+_TABLES = {"run": _RUNS, "part": _PARTS, "noise": _OF_NOISE}
 _OF_BATCH = re.compile(
     r"batch(?!_?norm|_first)|(^|_)(bs|ep)(_|$)|accum|(^|_)tpu|gpu(?!_(name|type|id(?!s)|index|mem))|(^|_)sampl|samples|poisson|replacement|devices|nproc|num_proc|processes|node|machine|replica|world|update_freq"
 )
@@ -71,7 +72,7 @@ _NO_NOISE = re.compile(
     r"(^|_)(seeds?|accountant|accounting|engine|spent|csv|path|file|dir|root|secure)(_|$)|^(lr_|non_?private_epochs$)"
 )
 _ASIDE = re.compile(
-    r"(^|_)(test|eval|evaluation|val|valid|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|second|predict|workers?|index|engine|use_gpu)(_|$)"
+    r"(^|_)(test|eval|evaluation|val|valid|validation|dev|physical|log|logging|save|checkpoint|ckpt|print|display|report|plot|snapshot|warmup|decay|ema|lr|early|patience|use_distributed_sampler|use_seedable_sampler|even_batches|best|time|mem|memory|sec|second|predict|workers?|index|use_gpu)(_|$)"
 )
 """Names of files, seeds and reports say nothing of the noise; these say nothing of a training's batches and steps."""
 _ON = "dp dpsgd dp_sgd dp_enabled enable_dp use_dp with_dp apply_dp dp_training train_with_dp private is_private opacus use_opacus noise add_noise use_noise"
@@ -216,8 +217,12 @@ def _once_in_yaml(root: Any) -> None:
         tables = [pair for pair in pairs if isinstance(pair, tuple)]
         _once([(key.value, value) for key, value in tables if isinstance(key.value, str)])
         nodes += [value for _, value in tables] or pairs
-        if len(nodes) > _MOST_NODES:
-            raise ValueError(f"it has more than {_MOST_NODES} entries")
+        _at_most(_MOST_NODES, len(nodes))
+
+
+def _at_most(most: int, entries: int) -> None:
+    if entries > most:
+        raise ValueError(f"it has more than {most} entries")
 
 
 _Entry = tuple[str, Any, str]
@@ -262,15 +267,7 @@ def _entries(table: Mapping[Any, Any], depth: int = 0, within: str = "") -> Iter
         elif re.search(r"(^|_)seeds?$", word):
             yield f"{word}.*", None, within
         else:
-            below = (
-                "run"
-                if _RUNS.match(word)
-                else "part"
-                if _PARTS.match(word)
-                else "noise"
-                if _OF_NOISE.search(word)
-                else ""
-            )
+            below = next((name for name, begins in _TABLES.items() if begins.search(word)), "")
             if below in _UNREAD and within not in _UNREAD:
                 yield f"{word}.*", None, within
             yield from _entries(value, depth + 1, within if within in _UNREAD else below or within)
@@ -301,7 +298,8 @@ def _changes(word: str, value: Any, within: str) -> bool:
         return not _PLAIN.fullmatch(text)
     if within == "list" and _SPELT.get(word, "delta") not in ("epsilon", "delta"):
         return True
-    indexed = word in ("gpu", "cuda_visible_devices") and re.fullmatch(r"\w+", str(value))  # a single device
+    single = isinstance(value, (int, str)) and re.fullmatch(r"\w+", str(value))
+    indexed = single and word in ("gpu", "cuda_visible_devices")
     if not within and _OF_DATA.search(word):
         return text not in _NONE[:-2] and not ("split" in word and text.isalpha() and text not in _TRUE)
     if within == "run" or text in _NONE or indexed:
@@ -325,8 +323,7 @@ def _is_unclipped(word: str, value: Any, text: str) -> bool:
 
 def _read(table: Mapping[Any, Any]) -> list[_Entry]:
     entries = [*islice(_entries(table), _MOST_NAMES + 1)]
-    if len(entries) > _MOST_NAMES:
-        raise ValueError(f"it has more than {_MOST_NAMES} entries")
+    _at_most(_MOST_NAMES, len(entries))
     return [entry for entry in entries if entry[0]]
 
 
@@ -343,8 +340,7 @@ def _training(table: Mapping[str, Any], beside: Mapping[str, Any]) -> Training:
             f"phases is {quoted(listed[0])}; it must be a list of tables of noise, rate and steps"
         )
     common = [entry for entry in entries if entry[0] != "phases"]
-    if len(tables) * (1 + len(common)) > _MOST_NODES:
-        raise ValueError(f"it has more than {_MOST_NAMES} entries")
+    _at_most(_MOST_NODES, len(tables) * (1 + len(common)))
     parts = [
         _phase(
             [*common, *((_IN_PHASES.get(word, word), value, within) for word, value, within in _read(part))]

@@ -92,7 +92,7 @@ class BetterSide(AbstractTradeOff):
         return CurveBounds(low.log_fnr_low, high.log_fnr_high, high.log_tpr_low, low.log_tpr_high)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=160)
 def pooled(aim: Aim, n: int) -> Pooled:
     """The law of the score of an aim at n rows and d = tau n coordinates.
 
